@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -156,7 +157,7 @@ func TestLongTexts(t *testing.T) {
 	type reply struct {
 		Flows []message.FlowEnd
 		Named map[string]*message.Error
-		Host  record.Snapshot
+		Host  netstate.Snapshot
 		Any   any
 		Times record.Distribution
 	}
@@ -178,7 +179,7 @@ func TestLongTexts(t *testing.T) {
 			"ends": func(context.Context, []byte) (any, error) {
 				return reply{
 					[]message.FlowEnd{{}, {Error: long, ModeNote: long.Text}}, map[string]*message.Error{"a": long},
-					record.Snapshot{Tables: record.Tables{Missing: []string{long.Text}},
+					netstate.Snapshot{Tables: netstate.Tables{Missing: []string{long.Text}},
 						Sysctls: map[string]string{"a": long.Text, long.Text: "a"}},
 					map[string]any{"a": []any{long.Text}}, record.Distribution{Histogram: []byte(long.Text)},
 				}, nil

@@ -9,7 +9,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
 )
@@ -119,12 +119,12 @@ func (l *Lab) MAC(end topology.End) (string, error) {
 }
 
 // reported is an interface as the host's agent has reported it.
-func (l *Lab) reported(end topology.End) (record.InterfaceSnapshot, bool) {
+func (l *Lab) reported(end topology.End) (netstate.InterfaceSnapshot, bool) {
 	all := l.Hello(end.Node).Interfaces
-	if i := slices.IndexFunc(all, func(s record.InterfaceSnapshot) bool {
+	if i := slices.IndexFunc(all, func(s netstate.InterfaceSnapshot) bool {
 		return s.Interface == end.Interface
 	}); i >= 0 {
 		return all[i], true
 	}
-	return record.InterfaceSnapshot{}, false
+	return netstate.InterfaceSnapshot{}, false
 }

@@ -11,7 +11,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -286,7 +286,7 @@ links:
 	if _, err := l.Resolve(given[2:3]); err == nil || !strings.Contains(err.Error(), "r.b") {
 		t.Errorf("a real host that has not said its MAC address: %v", err)
 	}
-	l = labOf(over, message.Hello{Node: "r", Interfaces: []record.InterfaceSnapshot{
+	l = labOf(over, message.Hello{Node: "r", Interfaces: []netstate.InterfaceSnapshot{
 		{Interface: "b", MAC: "34:56:78:9a:bc:de"}}})
 	if got, err := l.Resolve(given[6:7]); err != nil || got[0].Neighbour.LLAddr != "34:56:78:9a:bc:de" {
 		t.Errorf("%+v, %v", got, err)
@@ -305,9 +305,9 @@ links:
   - {from: pc.eno1, to: rack}
 `)
 	l := labOf(over,
-		message.Hello{Node: "nas", Interfaces: []record.InterfaceSnapshot{
+		message.Hello{Node: "nas", Interfaces: []netstate.InterfaceSnapshot{
 			{Interface: "eno1", Addresses: []string{"10.0.0.1/24"}}}},
-		message.Hello{Node: "pc", Interfaces: []record.InterfaceSnapshot{
+		message.Hello{Node: "pc", Interfaces: []netstate.InterfaceSnapshot{
 			{Interface: "eno1", Up: true, Addresses: []string{"10.0.0.2/24", "10.3.0.1/8"}}}})
 	nas, _ := over.Host("nas")
 	err := fmt.Sprint(l.verify(nas))

@@ -4,6 +4,7 @@ import (
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -37,7 +38,7 @@ type progressed struct {
 	flows                        int
 }
 
-func ofSamples(flows []record.FlowSample, of ids) (p progressed) {
+func ofSamples(flows []netstate.FlowSample, of ids) (p progressed) {
 	for _, f := range flows {
 		if !of[f.ID] {
 			continue

@@ -8,6 +8,7 @@ import (
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -30,17 +31,17 @@ func TestIntervals(t *testing.T) {
 	} {
 		const bps = 8e6 // a byte each microsecond
 		begin := 77 * second
-		h := record.HostReading{Host: record.NodeServer, Begin: record.Reading{BeganNs: begin},
-			End: record.Reading{BeganNs: begin + test.end*1e6}}
+		h := netstate.HostReading{Host: record.NodeServer, Begin: netstate.Reading{BeganNs: begin},
+			End: netstate.Reading{BeganNs: begin + test.end*1e6}}
 		for _, ms := range test.samples {
-			h.Series = append(h.Series, record.Sample{AtNs: begin + ms*1e6,
-				Flows: []record.FlowSample{{ID: "w1", ReceivedBytes: 1000 + ms*1000}}})
+			h.Series = append(h.Series, netstate.Sample{AtNs: begin + ms*1e6,
+				Flows: []netstate.FlowSample{{ID: "w1", ReceivedBytes: 1000 + ms*1000}}})
 		}
 		s := session{options: Options{Interval: time.Second}}
 		s.options.Flows.Protocol = flow.TCP
 		list := s.intervals(&record.Trial{
 			Flows: []record.Flow{{ID: "w1", From: record.NodeClient, To: record.NodeServer}},
-			Hosts: []record.HostReading{h}}, trial.Readings{
+			Hosts: []netstate.HostReading{h}}, trial.Readings{
 			Replies: map[string]message.WindowReply{record.NodeServer: {
 				BeginFlows: []message.FlowEnd{{ID: "w1", ReceivedBytes: 1000}},
 				EndFlows:   []message.FlowEnd{{ID: "w1", ReceivedBytes: 1000 + test.end*1000}},

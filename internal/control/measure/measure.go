@@ -24,6 +24,7 @@ import (
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
@@ -128,11 +129,11 @@ type session struct {
 	hellos  map[string]message.Hello
 	idle    bool // the probe is alone
 	began   time.Time
-	trials  []record.Trial       // those of the result, in order
-	phase   string               // which trial of a search is being made
-	until   Progress             // of the open window, from its begin to the latest interval; zero: none has ended
-	local   record.HostSnapshots // of this host
-	lost    error                // why the latest window has the readings of this host only; nil: it has all
+	trials  []record.Trial         // those of the result, in order
+	phase   string                 // which trial of a search is being made
+	until   Progress               // of the open window, from its begin to the latest interval; zero: none has ended
+	local   netstate.HostSnapshots // of this host
+	lost    error                  // why the latest window has the readings of this host only; nil: it has all
 }
 
 // Conduct measures, and returns the result as a run of one block with a trial for each mode (see Keep).
@@ -402,9 +403,9 @@ func (s *session) rateCap() unit.BitRate {
 
 // window measures, and reports progress meanwhile.
 func (s *session) window(ctx context.Context, flows []*trial.Flow, attempt int) (trial.Readings, error) {
-	lookups := map[string][]record.RouteLookup{}
+	lookups := map[string][]netstate.RouteLookup{}
 	for _, f := range flows {
-		l := record.RouteLookup{Source: f.Opened.Addr().WithZone("").String(),
+		l := netstate.RouteLookup{Source: f.Opened.Addr().WithZone("").String(),
 			Destination: f.Accepted.Addr().WithZone("").String()}
 		if !slices.Contains(lookups[record.NodeClient], l) {
 			lookups[record.NodeClient] = append(lookups[record.NodeClient], l)

@@ -9,6 +9,7 @@ import (
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
@@ -124,15 +125,15 @@ func TestPlan(t *testing.T) {
 // is of what the protocol counts.
 func TestProgress(t *testing.T) {
 	nodes := trial.Group{Nodes: []string{record.NodeClient, record.NodeServer}}
-	at := func(s int64, client, server []record.FlowSample) map[string]message.FlowProgress {
+	at := func(s int64, client, server []netstate.FlowSample) map[string]message.FlowProgress {
 		return map[string]message.FlowProgress{
 			record.NodeClient: {AtNs: s * 1e9, Flows: client}, record.NodeServer: {AtNs: s * 1e9, Flows: server},
 		}
 	}
-	w := func(bytes, datagrams, lost int64) []record.FlowSample {
-		return []record.FlowSample{{ID: "w1", ReceivedBytes: bytes, Datagrams: datagrams, Lost: lost}}
+	w := func(bytes, datagrams, lost int64) []netstate.FlowSample {
+		return []netstate.FlowSample{{ID: "w1", ReceivedBytes: bytes, Datagrams: datagrams, Lost: lost}}
 	}
-	r := []record.FlowSample{{ID: "r1", ReceivedBytes: 7}}
+	r := []netstate.FlowSample{{ID: "r1", ReceivedBytes: 7}}
 	none := map[string]message.FlowProgress{}
 	flows := []*trial.Flow{
 		{PlannedFlow: study.PlannedFlow{ID: "w1", Opener: record.NodeClient, Acceptor: record.NodeServer,
@@ -150,8 +151,8 @@ func TestProgress(t *testing.T) {
 			Progress{Read: -1, LostShare: -1, RatePerS: -1}},
 		{"a fifth lost", "udp", at(1, nil, w(0, 10, 5)), at(2, nil, w(8, 50, 15)),
 			Progress{Write: 64, Read: -1, LostShare: 0.2, RatePerS: -1}},
-		{"transactions, as the client counts", "crr", at(1, []record.FlowSample{{ID: "w1", Done: 10}}, w(1, 0, 0)),
-			at(3, []record.FlowSample{{ID: "w1", Done: 50}}, w(9, 0, 0)), Progress{Write: -1, Read: -1, LostShare: -1,
+		{"transactions, as the client counts", "crr", at(1, []netstate.FlowSample{{ID: "w1", Done: 10}}, w(1, 0, 0)),
+			at(3, []netstate.FlowSample{{ID: "w1", Done: 50}}, w(9, 0, 0)), Progress{Write: -1, Read: -1, LostShare: -1,
 				RatePerS: 20}},
 		{"none before", "tcp", none, at(3, r, w(1, 0, 0)), Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: -1}},
 		{"none now", "tcp", at(3, r, w(1, 0, 0)), none, Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: -1}},

@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -23,7 +24,7 @@ type direct struct {
 
 // Paths finds the interfaces of the flows from their addresses: the kernel of this host says where packets
 // leave, and the addresses of the server's interfaces say where they arrive.
-func (n direct) Paths(_ []*trial.Flow, counted []record.Flow, hosts []record.HostReading) trial.Paths {
+func (n direct) Paths(_ []*trial.Flow, counted []record.Flow, hosts []netstate.HostReading) trial.Paths {
 	used := limits.EndsOf(counted, hosts)
 	paths := trial.Paths{Topology: between(counted, used), Flows: make([]trial.Path, len(counted))}
 	for i, f := range counted {
@@ -33,7 +34,7 @@ func (n direct) Paths(_ []*trial.Flow, counted []record.Flow, hosts []record.Hos
 }
 
 // Limits returns the sum of the limits of all directions.
-func (n direct) Limits(counted []record.Flow, hosts []record.HostReading, paths trial.Paths) trial.Limits {
+func (n direct) Limits(counted []record.Flow, hosts []netstate.HostReading, paths trial.Paths) trial.Limits {
 	var sum trial.Limits
 	known := true
 	for _, way := range ways(counted) {
@@ -52,7 +53,7 @@ func (n direct) Limits(counted []record.Flow, hosts []record.HostReading, paths 
 
 // direction is the limit of flows from one host to another, of which there are some.
 // Transactions have none.
-func (n direct) direction(flows []record.Flow, hosts []record.HostReading, over *topology.Topology) limits.Limit {
+func (n direct) direction(flows []record.Flow, hosts []netstate.HostReading, over *topology.Topology) limits.Limit {
 	l := n.bounded(flows, hosts, over)
 	if capped, _ := l.Capped(); capped && n.serverCap {
 		l.ServerCap, l.AskedBps = true, n.askedBps
@@ -60,7 +61,7 @@ func (n direct) direction(flows []record.Flow, hosts []record.HostReading, over 
 	return l
 }
 
-func (n direct) bounded(flows []record.Flow, hosts []record.HostReading, over *topology.Topology) limits.Limit {
+func (n direct) bounded(flows []record.Flow, hosts []netstate.HostReading, over *topology.Topology) limits.Limit {
 	from, to := flows[0].From, flows[0].To
 	switch used := limits.EndsOf(flows, hosts); {
 	case flow.Of(flows[0].Protocol).Transactional():
@@ -118,13 +119,13 @@ func sent(flows []record.Flow, way [2]string) (list []record.Flow) {
 
 // shapes says whether an interface has a qdisc that bounds what it sends, slower than what
 // is known of the link's rate; 0: nothing is.
-func shapes(out record.InterfaceSnapshot, linkBps float64) bool {
+func shapes(out netstate.InterfaceSnapshot, linkBps float64) bool {
 	return out.Shaper.Bounds() && (linkBps == 0 || out.Shaper.RateBps < linkBps)
 }
 
 // shaped is what is different in the direction out of an interface that a qdisc shapes; nil:
 // none does.
-func shaped(out record.InterfaceSnapshot, linkBps float64) *topology.Impairment {
+func shaped(out netstate.InterfaceSnapshot, linkBps float64) *topology.Impairment {
 	if !shapes(out, linkBps) {
 		return nil
 	}
@@ -140,7 +141,7 @@ const middle = "network"
 // MTU; where there are several, each has a link to the middle that is as fast as itself. nil: not even the
 // interfaces are known, as on loopback. Via marks hosts that linerate has not made.
 func between(flows []record.Flow, all []limits.Ends) *topology.Topology {
-	t, several, ports := &topology.Topology{}, false, [][]record.InterfaceSnapshot{}
+	t, several, ports := &topology.Topology{}, false, [][]netstate.InterfaceSnapshot{}
 	for i, f := range flows {
 		if !all[i].Known(f) {
 			return nil

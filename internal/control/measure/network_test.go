@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
@@ -14,36 +15,36 @@ import (
 // can be one.
 func TestShaped(t *testing.T) {
 	flow := record.Flow{ID: "w1", From: record.NodeClient, To: record.NodeServer, Source: "10.0.0.2:1",
-		Destination: "10.0.0.1:2", SenderInfo: &record.TCPInfo{PMTU: 1500, Options: 1}}
+		Destination: "10.0.0.1:2", SenderInfo: &netstate.TCPInfo{PMTU: 1500, Options: 1}}
 	back := record.Flow{ID: "r1", From: record.NodeServer, To: record.NodeClient, Source: "10.0.0.1:2",
 		Destination: "10.0.0.2:3", SenderInfo: flow.SenderInfo}
 	for _, test := range []struct {
 		name   string
 		speed  float64
-		shaper *record.Shaper
+		shaper *netstate.Shaper
 		want   string // of the first flow; the other one has none of it
 	}{
 		{"none", 0, nil, record.NoLimitSpeed},
-		{"slower than the hardware", 1e9, &record.Shaper{Kind: "tbf", RateBps: 300e6},
+		{"slower than the hardware", 1e9, &netstate.Shaper{Kind: "tbf", RateBps: 300e6},
 			"tbf on client.eth0: 300 Mbit/s × 1448/1514"},
-		{"faster than the hardware", 100e6, &record.Shaper{Kind: "tbf", RateBps: 300e6}, "100 Mbit/s × 1448/1538"},
-		{"with overhead", 0, &record.Shaper{Kind: "cake", RateBps: 300e6, OverheadBytes: 4},
+		{"faster than the hardware", 100e6, &netstate.Shaper{Kind: "tbf", RateBps: 300e6}, "100 Mbit/s × 1448/1538"},
+		{"with overhead", 0, &netstate.Shaper{Kind: "cake", RateBps: 300e6, OverheadBytes: 4},
 			"cake on client.eth0: 300 Mbit/s × 1448/1518"},
-		{"with a size table", 0, &record.Shaper{Kind: "tbf", RateBps: 300e6, SizeTable: true},
+		{"with a size table", 0, &netstate.Shaper{Kind: "tbf", RateBps: 300e6, SizeTable: true},
 			record.NoLimitSizeTable + " tbf on client.eth0"},
-		{"with a size table, faster than the hardware", 100e6, &record.Shaper{Kind: "tbf", RateBps: 300e6,
+		{"with a size table, faster than the hardware", 100e6, &netstate.Shaper{Kind: "tbf", RateBps: 300e6,
 			SizeTable: true}, "100 Mbit/s × 1448/1538"},
-		{"no such kind, with a size table", 0, &record.Shaper{Kind: "\x1b[2J", RateBps: 1, SizeTable: true},
+		{"no such kind, with a size table", 0, &netstate.Shaper{Kind: "\x1b[2J", RateBps: 1, SizeTable: true},
 			record.NoLimitSpeed},
-		{"no such bucket", 0, &record.Shaper{Kind: "tbf", RateBps: 1e6, BurstBytes: -1}, record.NoLimitSpeed},
-		{"no rate", 0, &record.Shaper{Kind: "tbf", RateBps: -1}, record.NoLimitSpeed},
-		{"no such kind", 0, &record.Shaper{Kind: "\x1b[2J", RateBps: 1}, record.NoLimitSpeed},
-		{"no such overhead", 0, &record.Shaper{Kind: "tbf", RateBps: 1e6, OverheadBytes: -1500}, record.NoLimitSpeed},
+		{"no such bucket", 0, &netstate.Shaper{Kind: "tbf", RateBps: 1e6, BurstBytes: -1}, record.NoLimitSpeed},
+		{"no rate", 0, &netstate.Shaper{Kind: "tbf", RateBps: -1}, record.NoLimitSpeed},
+		{"no such kind", 0, &netstate.Shaper{Kind: "\x1b[2J", RateBps: 1}, record.NoLimitSpeed},
+		{"no such overhead", 0, &netstate.Shaper{Kind: "tbf", RateBps: 1e6, OverheadBytes: -1500}, record.NoLimitSpeed},
 	} {
-		hosts := []record.HostReading{
-			{Host: record.NodeClient, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
+		hosts := []netstate.HostReading{
+			{Host: record.NodeClient, Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{
 				{Interface: "eth0", Addresses: []string{"10.0.0.2/24"}, SpeedBps: test.speed, Shaper: test.shaper}}}},
-			{Host: record.NodeServer, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
+			{Host: record.NodeServer, Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{
 				{Interface: "eth0", Addresses: []string{"10.0.0.1/24"}}}}},
 		}
 		flows := []record.Flow{flow, back}
@@ -65,12 +66,12 @@ func TestShaped(t *testing.T) {
 // TestLimitOfSeveral: where flows leave by several interfaces and the server's are not known,
 // one interface's speed is no limit of all.
 func TestLimitOfSeveral(t *testing.T) {
-	hosts := []record.HostReading{
-		{Host: record.NodeClient, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
+	hosts := []netstate.HostReading{
+		{Host: record.NodeClient, Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{
 			{Interface: "eth0", Addresses: []string{"10.0.0.2/24"}, SpeedBps: 1e9},
 			{Interface: "eth1", Addresses: []string{"10.0.1.2/24"}, SpeedBps: 1e9},
 		}}}}
-	info := &record.TCPInfo{PMTU: 1500, Options: 1}
+	info := &netstate.TCPInfo{PMTU: 1500, Options: 1}
 	flows := []record.Flow{
 		{ID: "w1", From: record.NodeClient, To: record.NodeServer, Source: "10.0.0.2:1", Destination: "192.0.2.1:2",
 			SenderInfo: info},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/limits"
 )
@@ -70,9 +71,9 @@ func severalInterfaces(client, server []float64, flows ...[2]int) (*record.Trial
 		return fmt.Sprintf("10.0.%d.%d", port, map[string]int{record.NodeClient: 2, record.NodeServer: 1}[node])
 	}
 	for _, node := range []string{record.NodeClient, record.NodeServer} {
-		h := record.HostReading{Host: node}
+		h := netstate.HostReading{Host: node}
 		for i, speed := range hosts[node] {
-			h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, record.InterfaceSnapshot{
+			h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, netstate.InterfaceSnapshot{
 				Interface: fmt.Sprintf("eth%d", i), SpeedBps: speed, Addresses: []string{address(node, i) + "/24"},
 			})
 		}
@@ -81,7 +82,7 @@ func severalInterfaces(client, server []float64, flows ...[2]int) (*record.Trial
 	for _, f := range flows {
 		from, to := address(record.NodeClient, f[0]), address(record.NodeServer, f[1])
 		lookups := &t.Hosts[0].Snapshot.Lookups
-		*lookups = append(*lookups, record.RouteLookup{Source: from, Destination: to,
+		*lookups = append(*lookups, netstate.RouteLookup{Source: from, Destination: to,
 			Interface: fmt.Sprintf("eth%d", f[0])})
 		t.Flows = append(t.Flows, record.Flow{
 			From: record.NodeClient, To: record.NodeServer, Source: from + ":1", Destination: to + ":2",
@@ -131,7 +132,7 @@ func TestLimitOfSeveralInterfaces(t *testing.T) {
 		t.Errorf("no flow: %+v", got)
 	}
 	// An interface that is not known, as on loopback, leaves nothing known.
-	used[1][record.NodeClient] = record.InterfaceSnapshot{}
+	used[1][record.NodeClient] = netstate.InterfaceSnapshot{}
 	if over := between(trial.Flows, used); over != nil {
 		t.Errorf("an interface is not known, yet there is %+v", over)
 	}

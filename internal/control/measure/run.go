@@ -11,6 +11,7 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -30,7 +31,7 @@ func (s *session) run() *record.Run {
 		Schema: record.RunSchema, ID: proposeID(o.Addresses[0]), Study: record.MeasureStudy, Status: notebook.Complete,
 		Question: s.question(),
 		Started:  s.trials[0].Started, Unit: "bit/s", Responses: responses(o), Trials: s.trials,
-		Address: cmp.Or(o.URL, s.server.String()), Snapshots: []record.HostSnapshots{s.local},
+		Address: cmp.Or(o.URL, s.server.String()), Snapshots: []netstate.HostSnapshots{s.local},
 		Design:      record.Design{Replicates: 1, Options: o.named()},
 		Environment: record.Environment{Version: version.String(), Mode: "real hosts"},
 	}
@@ -79,7 +80,7 @@ func (s *session) run() *record.Run {
 }
 
 // environment describes a host, with the congestion control of flows that it sends, or else receives.
-func (s *session) environment(host string, flows []record.Flow) record.HostEnvironment {
+func (s *session) environment(host string, flows []record.Flow) netstate.HostEnvironment {
 	e := s.hellos[host].Environment
 	e.Host, e.Version = host, s.hellos[host].Version
 	for _, f := range flows {

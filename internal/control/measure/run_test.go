@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -16,7 +17,7 @@ func TestRunOfBothDirections(t *testing.T) {
 	client, server := record.NodeClient, record.NodeServer
 	both := record.Trial{
 		Started: time.Unix(1, 0), GoodputBps: 1300, LimitWhy: "unknown",
-		Hosts: []record.HostReading{{Host: client, ProcessCPUS: 1}},
+		Hosts: []netstate.HostReading{{Host: client, ProcessCPUS: 1}},
 		Flows: []record.Flow{
 			{ID: "w1", From: client, To: server, GoodputBps: 300, Connected: true},
 			{ID: "r1", From: server, To: client, GoodputBps: 1000, Connected: true},

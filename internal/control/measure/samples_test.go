@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -34,11 +35,11 @@ func TestSamplesFit(t *testing.T) {
 	}
 	const large = 1 << 50
 	for _, of := range []any{
-		record.InterfaceCounters{Interface: "enp129s0f1np1", RxBytes: large, TxBytes: large, RxPackets: large / 1000,
+		netstate.InterfaceCounters{Interface: "enp129s0f1np1", RxBytes: large, TxBytes: large, RxPackets: large / 1000,
 			TxPackets: large / 1000, RxDropped: 1e9, RxCRC: 1e6, RxNoHandler: 1e6, AtNs: large},
-		record.QdiscCounters{Interface: "enp129s0f1np1", Kind: "fq_codel", Handle: "8001:", Parent: "8001:1f",
+		netstate.QdiscCounters{Interface: "enp129s0f1np1", Kind: "fq_codel", Handle: "8001:", Parent: "8001:1f",
 			Bytes: large, Packets: large / 1000, Drops: 1e9, Overlimits: 1e9, Backlog: 1e7, Qlen: 1e4, Requeues: 1e9},
-		record.FlowSample{ID: "w128", AckedBytes: large, RTTUs: 1e6, SndCwnd: 1e6, Unacked: 1e6, NotsentBytes: 1e7,
+		netstate.FlowSample{ID: "w128", AckedBytes: large, RTTUs: 1e6, SndCwnd: 1e6, Unacked: 1e6, NotsentBytes: 1e7,
 			SndWnd: 1e7},
 	} {
 		text, err := json.Marshal(of)

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -15,7 +16,7 @@ const snapshotTimeout = 3 * time.Second
 
 // snapshot takes one of this host, which is the local agent's to see. The measurement goes on
 // without it.
-func (s *session) snapshot(ctx context.Context, into **record.HostSnapshot) {
+func (s *session) snapshot(ctx context.Context, into **netstate.HostSnapshot) {
 	ctx, cancel := context.WithTimeoutCause(ctx, snapshotTimeout, fmt.Errorf("none within %v", snapshotTimeout))
 	defer cancel()
 	s.local.Host = record.NodeClient

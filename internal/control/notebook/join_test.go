@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -31,7 +32,7 @@ func TestJoin(t *testing.T) {
 					{ID: "p1", From: client, To: server, Protocol: "rr"}},
 			}
 			if k == 0 { // with the first of them
-				trial.Hosts = []record.HostReading{{Host: client}}
+				trial.Hosts = []netstate.HostReading{{Host: client}}
 			}
 			run.Trials = append(run.Trials, trial)
 			run.Trust = append(run.Trust, record.Check{Check: "steady", Trial: order})

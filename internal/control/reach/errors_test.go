@@ -13,7 +13,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/version"
 )
 
@@ -125,14 +125,14 @@ func TestHellos(t *testing.T) {
 // TestSnapshots: a host that answers never, with too much, with what is none, or that does not
 // know the request, is named with its reason, and the others' snapshots are returned.
 func TestSnapshots(t *testing.T) {
-	good := record.HostSnapshot{Schema: record.HostSnapshotSchema, Reading: record.HostReading{Host: "own"}}
+	good := netstate.HostSnapshot{Schema: netstate.HostSnapshotSchema, Reading: netstate.HostReading{Host: "own"}}
 	answers := map[string]func(context.Context, []byte) (any, error){
 		"good":  func(context.Context, []byte) (any, error) { return good, nil },
 		"never": func(ctx context.Context, _ []byte) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
 		"much": func(context.Context, []byte) (any, error) {
 			return json.RawMessage(`[` + strings.Repeat("{},", 1<<20) + `{}]`), nil
 		},
-		"none":    func(context.Context, []byte) (any, error) { return record.HostSnapshot{}, nil },
+		"none":    func(context.Context, []byte) (any, error) { return netstate.HostSnapshot{}, nil },
 		"refuses": func(context.Context, []byte) (any, error) { return nil, os.ErrPermission },
 		"old":     nil,
 	}

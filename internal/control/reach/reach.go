@@ -17,7 +17,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/topology"
 )
 
@@ -61,7 +61,7 @@ type Options struct {
 const startTimeout = time.Minute
 
 // mostReply bounds a reply of an agent for Read, in bytes: a snapshot and what is around it.
-const mostReply = record.LargestHostSnapshot + 1<<10
+const mostReply = netstate.LargestHostSnapshot + 1<<10
 
 // Hosts is a set of hosts with their agents on a bus.
 type Hosts struct {
@@ -234,8 +234,8 @@ func Call[Request, Reply any](ctx context.Context, r *Reached, v message.Verb[Re
 
 // Snapshots takes a snapshot of all hosts concurrently and returns them in the order of the hosts.
 // The error joins an *Error for each host that is missing.
-func Snapshots(ctx context.Context, h *Hosts, q message.SnapshotRequest) ([]record.HostSnapshot, error) {
-	list, errs := make([]*record.HostSnapshot, len(h.list)), make([]error, len(h.list))
+func Snapshots(ctx context.Context, h *Hosts, q message.SnapshotRequest) ([]netstate.HostSnapshot, error) {
+	list, errs := make([]*netstate.HostSnapshot, len(h.list)), make([]error, len(h.list))
 	var asking sync.WaitGroup
 	for i, r := range h.list {
 		asking.Go(func() {
@@ -250,7 +250,7 @@ func Snapshots(ctx context.Context, h *Hosts, q message.SnapshotRequest) ([]reco
 		})
 	}
 	asking.Wait()
-	var taken []record.HostSnapshot
+	var taken []netstate.HostSnapshot
 	for _, s := range list {
 		if s != nil {
 			taken = append(taken, *s)

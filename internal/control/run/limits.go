@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/control/trial"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -92,7 +93,7 @@ type network struct {
 
 // Paths finds the possible paths of the flows from the addresses that the kernels chose and,
 // if there are several, the one that each flow took.
-func (n network) Paths(flows []*trial.Flow, counted []record.Flow, hosts []record.HostReading) trial.Paths {
+func (n network) Paths(flows []*trial.Flow, counted []record.Flow, hosts []netstate.HostReading) trial.Paths {
 	paths := trial.Paths{Topology: n.over, Complete: true, Flows: make([]trial.Path, len(flows))}
 	seen := arrivals(n.over, hosts)
 	for i, f := range flows {
@@ -128,7 +129,7 @@ func (n network) Paths(flows []*trial.Flow, counted []record.Flow, hosts []recor
 
 // Limits returns what the flows can carry alone and together, with the options that both
 // ends of each agreed on.
-func (n network) Limits(counted []record.Flow, _ []record.HostReading, paths trial.Paths) trial.Limits {
+func (n network) Limits(counted []record.Flow, _ []netstate.HostReading, paths trial.Paths) trial.Limits {
 	limit := trial.Limits{Flows: make([]float64, len(counted))}
 	actual, placed := make([]limits.Flow, len(counted)), make([]limits.Flow, len(counted))
 	var unknown record.Limit

@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/control/trial"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -51,7 +52,7 @@ func treatments(t *testing.T, text string) *study.Plan {
 func came(t *study.Treatment, source string, options uint8) (flows []*trial.Flow, counted []record.Flow) {
 	for _, f := range t.Flows {
 		flows = append(flows, &trial.Flow{PlannedFlow: f, Opened: netip.MustParseAddrPort(source + ":999")})
-		counted = append(counted, record.Flow{ID: f.ID, Connected: true, SenderInfo: &record.TCPInfo{Options: options}})
+		counted = append(counted, record.Flow{ID: f.ID, Connected: true, SenderInfo: &netstate.TCPInfo{Options: options}})
 	}
 	return flows, counted
 }
@@ -102,9 +103,9 @@ func TestAsFound(t *testing.T) {
 	for via, want := range map[string]int{"via: [env], ": 9000, "": 1500} {
 		p := treatments(t, strings.ReplaceAll(pairStudy, "VIA", via))
 		base, kinds := asFound(&p.Study.Topology, []message.Hello{
-			{Node: "a", Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", MTU: 9000, Kind: "veth",
-				Shaper: &record.Shaper{Kind: "tbf", RateBps: 5e8, BurstBytes: 100_000, OverheadBytes: 4}}}},
-			{Node: "b", Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", MTU: 9000},
+			{Node: "a", Interfaces: []netstate.InterfaceSnapshot{{Interface: "eth0", MTU: 9000, Kind: "veth",
+				Shaper: &netstate.Shaper{Kind: "tbf", RateBps: 5e8, BurstBytes: 100_000, OverheadBytes: 4}}}},
+			{Node: "b", Interfaces: []netstate.InterfaceSnapshot{{Interface: "eth0", MTU: 9000},
 				{Interface: "docker0", MTU: 1400}}},
 		})
 		for _, end := range []topology.End{{Node: "a", Interface: "eth0"}, {Node: "b", Interface: "eth0"}} {

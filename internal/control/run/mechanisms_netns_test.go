@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/bottleneck"
@@ -50,7 +51,7 @@ func TestMechanismsAgree(t *testing.T) {
 	low, high := map[string]float64{}, map[string]float64{} // by flow: the largest least and the least largest goodput
 	// A machine without a processor left delays everything.
 	busy := func(trial record.Trial) bool {
-		return slices.ContainsFunc(trial.Hosts, func(h record.HostReading) bool { return h.CPUBusy > 0.95 })
+		return slices.ContainsFunc(trial.Hosts, func(h netstate.HostReading) bool { return h.CPUBusy > 0.95 })
 	}
 	for by, run := range runs {
 		flows, predicted := 0, 0

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 )
@@ -104,7 +104,7 @@ func (c *conductor) trace(ctx context.Context, over *topology.Topology, all []*t
 		}
 		requests := map[string]message.Lookups{}
 		for host, all := range pending {
-			var questions []record.RouteLookup
+			var questions []netstate.RouteLookup
 			for _, t := range all {
 				questions = append(questions, t.question())
 			}
@@ -132,8 +132,8 @@ func (c *conductor) trace(ctx context.Context, over *topology.Topology, all []*t
 	return nil
 }
 
-func (t *trace) question() record.RouteLookup {
-	return record.RouteLookup{
+func (t *trace) question() netstate.RouteLookup {
+	return netstate.RouteLookup{
 		Source: plainText(t.flow.Source.Addr()), Destination: plainText(t.flow.Destination.Addr()),
 		Protocol:   t.flow.Protocol,
 		SourcePort: t.flow.Source.Port(), DestinationPort: t.flow.Destination.Port(), In: t.in,
@@ -143,7 +143,7 @@ func (t *trace) question() record.RouteLookup {
 func plainText(a netip.Addr) string { return a.Unmap().WithZone("").String() }
 
 // step goes to the next host; false: the path ends here, or is not known further.
-func (t *trace) step(over *topology.Topology, answer record.RouteLookup, hosts reports) bool {
+func (t *trace) step(over *topology.Topology, answer netstate.RouteLookup, hosts reports) bool {
 	end := func(note string) bool {
 		t.note = note
 		return false
@@ -213,7 +213,7 @@ func (c *conductor) predictPaths(ctx context.Context, t *study.Treatment, flows 
 // arrivals are the interfaces with a link by which most packets of each flow came in before
 // anything happened in the window, by flow and host or switch. A device on top of such an
 // interface sees the same packets once more.
-func arrivals(over *topology.Topology, hosts []record.HostReading) map[string]map[string]string {
+func arrivals(over *topology.Topology, hosts []netstate.HostReading) map[string]map[string]string {
 	seen := map[string]map[string]string{}
 	for _, h := range hosts {
 		most := map[string]int64{}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"linerate/internal/control/trial"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -67,20 +68,20 @@ func TestStep(t *testing.T) {
 		q.Protocol != "tcp" || q.In != "" {
 		t.Errorf("asked %+v", q)
 	}
-	if !f.step(over, record.RouteLookup{Interface: "eth1", Gateway: "fe80::1", Nexthops: 2}, nil) || f.at != "spine2" ||
+	if !f.step(over, netstate.RouteLookup{Interface: "eth1", Gateway: "fe80::1", Nexthops: 2}, nil) || f.at != "spine2" ||
 		f.in != "down1" {
 		t.Errorf("after server1: %+v", f)
 	}
 	if f.question().In != "down1" {
 		t.Errorf("asked a router without the interface of entry")
 	}
-	if f.step(over, record.RouteLookup{Interface: "down2", Gateway: "fe80::2", Nexthops: 1}, nil) || f.note != "" {
+	if f.step(over, netstate.RouteLookup{Interface: "down2", Gateway: "fe80::2", Nexthops: 1}, nil) || f.note != "" {
 		t.Errorf("at the receiver: %+v", f)
 	}
 	if got := strings.Join(trial.Texts(f.path), " "); got != "server1.eth1 spine2.down1 spine2.down2 server2.eth1" {
 		t.Errorf("path %s", got)
 	}
-	for want, answer := range map[string]record.RouteLookup{
+	for want, answer := range map[string]netstate.RouteLookup{
 		"connect(2)":    {Interface: "eth1", Gateway: "fe80::1", Nexthops: 2},
 		"unreachable":   {Error: "network is unreachable"},
 		"not asked for": {Interface: "eth1", Unsure: "not asked for"},
@@ -91,7 +92,7 @@ func TestStep(t *testing.T) {
 			t.Errorf("%+v: %+v, want that it ends because of %q", answer, f, want)
 		}
 	}
-	if f := begin(); !f.step(over, record.RouteLookup{Interface: "eth1", Gateway: "fe80::1", Nexthops: 1}, nil) {
+	if f := begin(); !f.step(over, netstate.RouteLookup{Interface: "eth1", Gateway: "fe80::1", Nexthops: 1}, nil) {
 		t.Errorf("one next hop is no choice: %+v", f)
 	}
 }
@@ -101,10 +102,10 @@ func TestStep(t *testing.T) {
 func TestPaths(t *testing.T) {
 	over, flows := fork(t)
 	found := traces(multipath(over, flows))
-	hosts := []record.HostReading{
-		{Host: "server2", Arrivals: []record.Arrival{{Flow: "f1", Interface: "eth1", Packets: 9},
+	hosts := []netstate.HostReading{
+		{Host: "server2", Arrivals: []netstate.Arrival{{Flow: "f1", Interface: "eth1", Packets: 9},
 			{Flow: "f1", Interface: "eth0", Packets: 2}}},
-		{Host: "spine2", Arrivals: []record.Arrival{{Flow: "f1", Interface: "down1", Packets: 8}}},
+		{Host: "spine2", Arrivals: []netstate.Arrival{{Flow: "f1", Interface: "down1", Packets: 8}}},
 	}
 	planned := make([]study.PlannedFlow, len(flows))
 	for i, f := range flows {

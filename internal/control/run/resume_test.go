@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/control/notebook"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
@@ -205,7 +206,7 @@ func TestResumeWithoutMissingTrials(t *testing.T) {
 	s := stored(t, 6, notebook.Interrupted)
 	s.run.Environment = record.Environment{Version: "of then", Mode: "lab as root", ImpairedBy: "netem",
 		Routing: &record.Routing{}, Services: []record.Service{{}}}
-	s.run.Snapshots = []record.HostSnapshots{{Host: "a", Before: &record.HostSnapshot{}}}
+	s.run.Snapshots = []netstate.HostSnapshots{{Host: "a", Before: &netstate.HostSnapshot{}}}
 	s.run.Proven = &record.Proven{}
 	saved := s.run
 	run, err := Resume(t.Context(), s, "two-7", Options{Progress: func(p Progress) {
@@ -232,20 +233,20 @@ func TestResumeWithoutMissingTrials(t *testing.T) {
 // neighbours of its interfaces are those of now.
 func TestResumedSnapshots(t *testing.T) {
 	const none = "none within 10s"
-	port := func(name string) *record.HostSnapshot {
-		return &record.HostSnapshot{
-			State: record.HostState{LLDP: []record.LLDPNeighbour{{Interface: "eth0", Port: name}}}}
+	port := func(name string) *netstate.HostSnapshot {
+		return &netstate.HostSnapshot{
+			State: netstate.HostState{LLDP: []netstate.LLDPNeighbour{{Interface: "eth0", Port: name}}}}
 	}
 	then, later, now := port("then"), port("later"), port("now")
-	saved := func(before, after *record.HostSnapshot, missing string) record.HostSnapshots {
-		return record.HostSnapshots{Host: "a", Before: before, After: after, Missing: missing}
+	saved := func(before, after *netstate.HostSnapshot, missing string) netstate.HostSnapshots {
+		return netstate.HostSnapshots{Host: "a", Before: before, After: after, Missing: missing}
 	}
 	for name, c := range map[string]struct {
 		trials int
-		saved  record.HostSnapshots
+		saved  netstate.HostSnapshots
 		now    snapshot
 		after  bool
-		want   record.HostSnapshots
+		want   netstate.HostSnapshots
 	}{
 		"without trials": {0, saved(nil, nil, none), snapshot{of: now}, false, saved(now, nil, "")},
 		"without trials, and none again": {0, saved(then, nil, ""), snapshot{err: errors.New(none)}, false,
@@ -267,7 +268,7 @@ func TestResumedSnapshots(t *testing.T) {
 		"ended, without one from before": {6, saved(nil, nil, none), snapshot{of: now}, true, saved(nil, now, none)},
 	} {
 		s := stored(t, c.trials, notebook.Interrupted)
-		s.run.Snapshots = []record.HostSnapshots{c.saved}
+		s.run.Snapshots = []netstate.HostSnapshots{c.saved}
 		resumed, err := hold(t.Context(), s, "two-7", Options{Redesign: blocksAsked(5)})
 		if err != nil {
 			t.Fatal(err)

@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"linerate/internal/control/trial"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
 // disturbed is a trial of which a hypervisor took a share of the processors.
 func disturbed(steal float64) record.Trial {
-	end := []record.CPUTimes{{CPU: 0, Idle: 1 - steal, Steal: steal}}
-	return record.Trial{WindowS: 1, GoodputBps: steal, Hosts: []record.HostReading{{
-		Host: "a", Begin: record.Reading{CPU: []record.CPUTimes{{CPU: 0}}}, End: record.Reading{CPU: end},
+	end := []netstate.CPUTimes{{CPU: 0, Idle: 1 - steal, Steal: steal}}
+	return record.Trial{WindowS: 1, GoodputBps: steal, Hosts: []netstate.HostReading{{
+		Host: "a", Begin: netstate.Reading{CPU: []netstate.CPUTimes{{CPU: 0}}}, End: netstate.Reading{CPU: end},
 	}}}
 }
 

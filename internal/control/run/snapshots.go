@@ -8,7 +8,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // snapshotTimeout bounds the snapshot of a host: one with very many sockets takes seconds.
@@ -16,7 +16,7 @@ const snapshotTimeout = 10 * time.Second
 
 // snapshot is one that was asked for, or why there is none.
 type snapshot struct {
-	of  *record.HostSnapshot
+	of  *netstate.HostSnapshot
 	err error
 }
 
@@ -40,17 +40,17 @@ func (c *conductor) takeSnapshots(ctx context.Context, after bool) {
 // keepSnapshot has the run keep a host's latest one. A resumed run that has trials keeps the one
 // from before its first; the one from after its last is of before those that are added.
 func (c *conductor) keepSnapshot(host string, after bool) {
-	i := slices.IndexFunc(c.run.Snapshots, func(s record.HostSnapshots) bool { return s.Host == host })
+	i := slices.IndexFunc(c.run.Snapshots, func(s netstate.HostSnapshots) bool { return s.Host == host })
 	if i < 0 {
 		i = len(c.run.Snapshots)
-		c.run.Snapshots = append(c.run.Snapshots, record.HostSnapshots{Host: host})
+		c.run.Snapshots = append(c.run.Snapshots, netstate.HostSnapshots{Host: host})
 	}
 	kept, now := &c.run.Snapshots[i], c.snapshots[host]
 	switch {
 	case after:
 		kept.After = now.of
 	case len(c.run.Trials) == 0:
-		*kept = record.HostSnapshots{Host: host, Before: now.of}
+		*kept = netstate.HostSnapshots{Host: host, Before: now.of}
 	default:
 		if kept.After = nil; kept.Before != nil {
 			kept.Missing = "" // it was the one from after

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"linerate/internal/control/trial"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/topology"
 )
 
@@ -35,7 +35,7 @@ workload: {flows: [{from: a, to: b}]}
 		}
 		f := traces(multipath(over, flows))[flows[0]]
 		f.at = f.sender
-		f.step(over, record.RouteLookup{Interface: "bond0", Nexthops: 1}, kernel)
+		f.step(over, netstate.RouteLookup{Interface: "bond0", Nexthops: 1}, kernel)
 		if member != "" && (len(f.path) == 0 || f.path[0].String() != member) || member == "" &&
 			!strings.Contains(f.note, "its kernel is 5.10.0") {
 			t.Errorf("kernel %q: %v (%s), want %q", kernel, f.path, f.note, member)

@@ -12,6 +12,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/control/trial"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -266,11 +267,11 @@ func (c *conductor) ageNeighbours(ctx context.Context, t *study.Treatment) error
 
 // routeQuestions are what each host is asked about its routing at the end: how the
 // packets of its flows leave; and the sysctls that the treatment sets.
-func routeQuestions(over *topology.Topology, t *study.Treatment, flows []*trial.Flow) (map[string][]record.RouteLookup,
+func routeQuestions(over *topology.Topology, t *study.Treatment, flows []*trial.Flow) (map[string][]netstate.RouteLookup,
 	map[string][]string) {
-	lookups, sysctls := map[string][]record.RouteLookup{}, map[string][]string{}
+	lookups, sysctls := map[string][]netstate.RouteLookup{}, map[string][]string{}
 	ask := func(host string, from, to netip.Addr) {
-		q := record.RouteLookup{Source: from.String(), Destination: to.String()}
+		q := netstate.RouteLookup{Source: from.String(), Destination: to.String()}
 		if !slices.Contains(lookups[host], q) {
 			lookups[host] = append(lookups[host], q)
 		}

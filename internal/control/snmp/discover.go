@@ -9,6 +9,7 @@ import (
 
 	"github.com/gosnmp/gosnmp"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -216,23 +217,23 @@ func (f *found) nameOf(index int) string {
 
 // table returns the forwarding table with port names, those with a link in the study first, cut to what a
 // record may hold.
-func (f *found) table(ports []*port) []record.FDBEntry {
+func (f *found) table(ports []*port) []netstate.FDBEntry {
 	names, peers := map[int]string{}, map[int]string{}
 	for _, p := range ports {
 		if p.Index != 0 {
 			names[p.Index], peers[p.Index] = p.Port, p.Peer
 		}
 	}
-	var linked, others []record.FDBEntry
+	var linked, others []netstate.FDBEntry
 	for _, l := range f.fdb {
 		if name, is := names[l.index]; is {
-			linked = append(linked, record.FDBEntry{MAC: l.mac, Interface: name, Peer: peers[l.index]})
+			linked = append(linked, netstate.FDBEntry{MAC: l.mac, Interface: name, Peer: peers[l.index]})
 		} else {
 			name := f.nameOf(l.index)
 			if name == "" {
 				name = fmt.Sprint(l.index)
 			}
-			others = append(others, record.FDBEntry{MAC: l.mac, Interface: name})
+			others = append(others, netstate.FDBEntry{MAC: l.mac, Interface: name})
 		}
 	}
 	all := append(linked, others...)

@@ -16,6 +16,7 @@ import (
 	"github.com/gosnmp/gosnmp"
 
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -150,7 +151,7 @@ func TestDiscover(t *testing.T) {
 		t.Errorf("alias %q, system %q", p.Alias, s.found.system)
 	}
 	table := s.record("").FDB
-	if len(table) != 41 || table[0] != (record.FDBEntry{MAC: "02:00:00:00:00:01", Interface: "nas-eth0",
+	if len(table) != 41 || table[0] != (netstate.FDBEntry{MAC: "02:00:00:00:00:01", Interface: "nas-eth0",
 		Peer: "nas.eth0"}) {
 		t.Errorf("%d entries, first %+v", len(table), table[0])
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -47,15 +48,15 @@ func until(reply message.WindowReply, end message.Edge, windowS float64) message
 	reply.EndFlows, reply.FinalFlows = end.Flows, distributed(end.Flows, reply.FinalFlows)
 	h := &reply.Reading
 	h.End, h.ProcessCPUS, h.CPUBusy = end.Reading, end.ProcessCPUS, end.CPUBusy
-	h.Series = slices.DeleteFunc(slices.Clone(h.Series), func(s record.Sample) bool { return s.AtNs >= h.End.BeganNs })
+	h.Series = slices.DeleteFunc(slices.Clone(h.Series), func(s netstate.Sample) bool { return s.AtNs >= h.End.BeganNs })
 	if h.Log != nil {
 		log := *h.Log
-		log.Lines = slices.DeleteFunc(slices.Clone(log.Lines), func(l record.LogLine) bool {
+		log.Lines = slices.DeleteFunc(slices.Clone(log.Lines), func(l netstate.LogLine) bool {
 			return l.AtNs >= h.End.BeganNs
 		})
 		h.Log = &log
 	}
-	h.CarrierLosses = slices.DeleteFunc(slices.Clone(h.CarrierLosses), func(l record.CarrierLoss) bool {
+	h.CarrierLosses = slices.DeleteFunc(slices.Clone(h.CarrierLosses), func(l netstate.CarrierLoss) bool {
 		return l.FromS >= windowS
 	})
 	for i := range h.CarrierLosses {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -20,13 +21,13 @@ func TestAlone(t *testing.T) {
 		FinalFlows: []message.FlowEnd{
 			{ID: "f", ReceivedBytes: 9, Transactions: &record.Transactions{Done: 9, Latency: &record.Distribution{
 				Count: 9}}}},
-		Reading: record.HostReading{
-			CarrierLosses: []record.CarrierLoss{{Interface: "a", FromS: 1, ToS: 3, Regained: true},
+		Reading: netstate.HostReading{
+			CarrierLosses: []netstate.CarrierLoss{{Interface: "a", FromS: 1, ToS: 3, Regained: true},
 				{Interface: "b", FromS: 2.5, ToS: 4}},
-			Series: []record.Sample{{AtNs: at(1)}, {AtNs: at(2)}, {AtNs: at(3)}},
+			Series: []netstate.Sample{{AtNs: at(1)}, {AtNs: at(2)}, {AtNs: at(3)}},
 		},
 		Latest: &message.Edge{
-			Reading: record.Reading{ScheduledNs: at(2), BeganNs: at(2)}, ProcessCPUS: 0.5,
+			Reading: netstate.Reading{ScheduledNs: at(2), BeganNs: at(2)}, ProcessCPUS: 0.5,
 			Flows: []message.FlowEnd{{ID: "f", ReceivedBytes: 4, Transactions: &record.Transactions{Done: 4}}},
 		},
 	}

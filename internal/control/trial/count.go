@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -195,7 +196,7 @@ const unfollowed = int64(time.Second)
 // countUnfollowed adds to d.Lost the datagrams that were in flight at the end of the window if none
 // arrived for the time unfollowed before, or in the whole window, and none until the senders
 // stopped. It subtracts those that were in flight at the begin and lost in the same way.
-func countUnfollowed(d *record.Datagrams, e ends, series []record.Sample) {
+func countUnfollowed(d *record.Datagrams, e ends, series []netstate.Sample) {
 	if d == nil || e.s0.Datagrams == nil || e.s1.Datagrams == nil || e.r2.Datagrams == nil {
 		return
 	}
@@ -253,10 +254,10 @@ func transactions(e ends) *record.Transactions {
 
 // bins returns by how much a flow's count grew from one sample to the next, the first from begin.
 // Samples without the count are left out.
-func bins(reply message.WindowReply, id string, begin int64, count func(record.FlowSample) (n int64, known bool)) (
+func bins(reply message.WindowReply, id string, begin int64, count func(netstate.FlowSample) (n int64, known bool)) (
 	list []int64) {
 	for _, sample := range reply.Reading.Series {
-		i := slices.IndexFunc(sample.Flows, func(f record.FlowSample) bool { return f.ID == id })
+		i := slices.IndexFunc(sample.Flows, func(f netstate.FlowSample) bool { return f.ID == id })
 		if i < 0 {
 			continue
 		}
@@ -267,5 +268,5 @@ func bins(reply message.WindowReply, id string, begin int64, count func(record.F
 	return list
 }
 
-func received(f record.FlowSample) (int64, bool)     { return f.ReceivedBytes, true }
-func acknowledged(f record.FlowSample) (int64, bool) { return f.AckedBytes, f.AckedBytes > 0 }
+func received(f netstate.FlowSample) (int64, bool)     { return f.ReceivedBytes, true }
+func acknowledged(f netstate.FlowSample) (int64, bool) { return f.AckedBytes, f.AckedBytes > 0 }

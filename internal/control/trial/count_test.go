@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -15,20 +16,20 @@ const second = int64(1e9)
 // second earlier than it says.
 func TestOnOurClock(t *testing.T) {
 	const began, ended, sampled, port = 100 * second, 102 * second, 101 * second, 103 * second
-	at := func(offset int64) record.HostReading {
-		reading := record.Reading{
+	at := func(offset int64) netstate.HostReading {
+		reading := netstate.Reading{
 			ScheduledNs: began + offset - 5, BeganNs: began + offset, EndedNs: began + offset + 7,
-			Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxBytes: 3, AtNs: port + offset}},
+			Interfaces: []netstate.InterfaceCounters{{Interface: "eth0", RxBytes: 3, AtNs: port + offset}},
 		}
 		end := reading
 		end.BeganNs = ended + offset
 		end.Interfaces = slices.Clone(end.Interfaces)
-		return record.HostReading{
+		return netstate.HostReading{
 			Host: "h", Begin: reading, End: end,
-			Before:   record.Tables{BeganNs: began + offset + 1, EndedNs: began + offset + 2},
-			Snapshot: record.Snapshot{Tables: record.Tables{BeganNs: ended + offset + 1, EndedNs: ended + offset + 2}},
-			Series: []record.Sample{{AtNs: sampled + offset, BeganNs: sampled + offset, EndedNs: sampled + offset + 3,
-				Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: port + offset}}}},
+			Before:   netstate.Tables{BeganNs: began + offset + 1, EndedNs: began + offset + 2},
+			Snapshot: netstate.Snapshot{Tables: netstate.Tables{BeganNs: ended + offset + 1, EndedNs: ended + offset + 2}},
+			Series: []netstate.Sample{{AtNs: sampled + offset, BeganNs: sampled + offset, EndedNs: sampled + offset + 3,
+				Interfaces: []netstate.InterfaceCounters{{Interface: "eth0", AtNs: port + offset}}}},
 		}
 	}
 	for _, offset := range []int64{second, -second, 0} {
@@ -44,18 +45,18 @@ func TestOnOurClock(t *testing.T) {
 
 // TestFill: differences over the window, per the receiver's own seconds.
 func TestFill(t *testing.T) {
-	s0 := message.FlowEnd{AtNs: 9 * second, WrittenBytes: 1000, Info: &record.TCPInfo{Sacked: 3, SndMSS: 1448,
+	s0 := message.FlowEnd{AtNs: 9 * second, WrittenBytes: 1000, Info: &netstate.TCPInfo{Sacked: 3, SndMSS: 1448,
 		BytesAcked: 900, BytesRetrans: 10, TotalRetrans: 1, BytesSent: 950, BusyUs: 500_000, RwndLimitedUs: 100_000,
 		SndbufLimited: 50_000}}
 	s1 := message.FlowEnd{AtNs: 11 * second, WrittenBytes: 6000, UnsentBytes: 70, SndbufBytes: 11, RcvbufBytes: 12,
 		Alive: true, CongestionControl: "cubic",
-		Info: &record.TCPInfo{BytesAcked: 5500, BytesRetrans: 35, TotalRetrans: 4, BytesSent: 5700, BusyUs: 2_500_000,
+		Info: &netstate.TCPInfo{BytesAcked: 5500, BytesRetrans: 35, TotalRetrans: 4, BytesSent: 5700, BusyUs: 2_500_000,
 			RwndLimitedUs: 600_000, SndbufLimited: 300_000}}
 	s2 := message.FlowEnd{WrittenBytes: 8000, FirstNs: 8 * second, LastNs: 12 * second}
 	// The receiver's clock is far from the sender's: only its own matters.
-	r0 := message.FlowEnd{AtNs: 500 * second, ReceivedBytes: 800, Info: &record.TCPInfo{BytesReceived: 850}}
+	r0 := message.FlowEnd{AtNs: 500 * second, ReceivedBytes: 800, Info: &netstate.TCPInfo{BytesReceived: 850}}
 	r1 := message.FlowEnd{AtNs: 502 * second, ReceivedBytes: 4800, SndbufBytes: 13, RcvbufBytes: 14, Alive: true,
-		Info: &record.TCPInfo{BytesReceived: 5000}}
+		Info: &netstate.TCPInfo{BytesReceived: 5000}}
 	var flow record.Flow
 	fill(&flow, ends{s0: s0, s1: s1, s2: s2, r0: r0, r1: r1})
 	want := record.Flow{
@@ -108,7 +109,7 @@ func TestFill(t *testing.T) {
 func TestUnread(t *testing.T) {
 	var reply message.WindowReply
 	for _, bytes := range []int64{400, 300} {
-		reply.Reading.Series = append(reply.Reading.Series, record.Sample{Flows: []record.FlowSample{
+		reply.Reading.Series = append(reply.Reading.Series, netstate.Sample{Flows: []netstate.FlowSample{
 			{ID: "other", UnreadBytes: 1e9}, {ID: "f", UnreadBytes: bytes},
 		}})
 	}
@@ -122,12 +123,12 @@ func TestUnread(t *testing.T) {
 }
 
 func TestBins(t *testing.T) {
-	sample := func(id string, bytes int64) record.Sample {
-		return record.Sample{Flows: []record.FlowSample{{ID: "other", ReceivedBytes: 1},
+	sample := func(id string, bytes int64) netstate.Sample {
+		return netstate.Sample{Flows: []netstate.FlowSample{{ID: "other", ReceivedBytes: 1},
 			{ID: id, ReceivedBytes: bytes}}}
 	}
 	var reply message.WindowReply
-	reply.Reading.Series = []record.Sample{sample("f", 130), sample("gone", 9), sample("f", 130), sample("f", 200)}
+	reply.Reading.Series = []netstate.Sample{sample("f", 130), sample("gone", 9), sample("f", 130), sample("f", 200)}
 	if got := bins(reply, "f", 100, received); !slices.Equal(got, []int64{30, 0, 70}) {
 		t.Errorf("bins %v, want 30, 0 and 70", got)
 	}

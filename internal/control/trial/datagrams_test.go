@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -37,10 +38,10 @@ func TestUnfollowed(t *testing.T) {
 		e.s0, e.r0 = edge(1000, test.begin, test.lost0, 0)
 		e.s1, e.r1 = edge(5000, test.end, test.lost1, window)
 		e.s2, e.r2 = edge(5010, test.final, test.lost1, window)
-		var series []record.Sample
+		var series []netstate.Sample
 		for i, n := range test.samples {
-			series = append(series, record.Sample{AtNs: int64(i+1) * second,
-				Flows: []record.FlowSample{{ID: "r1", Datagrams: 7}, {ID: "w1", Datagrams: n}}})
+			series = append(series, netstate.Sample{AtNs: int64(i+1) * second,
+				Flows: []netstate.FlowSample{{ID: "r1", Datagrams: 7}, {ID: "w1", Datagrams: n}}})
 		}
 		d := datagrams(e)
 		countUnfollowed(d, e, series)

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
 
 // hosts returns the nodes' readings on the conductor's clock. If a topology was planned, forwarding
 // tables of switches contain only what belongs to them, with the far end of each interface.
-func (r Readings) hosts(nodes []string, planned *topology.Topology) []record.HostReading {
-	var list []record.HostReading
+func (r Readings) hosts(nodes []string, planned *topology.Topology) []netstate.HostReading {
+	var list []netstate.HostReading
 	for _, node := range nodes {
 		h := onOurClock(r.Replies[node].Reading, r.Clocks[node].OffsetNs)
 		if planned != nil {
@@ -32,7 +33,7 @@ func (r Readings) clocks(nodes []string) (list []record.Clock) {
 
 // ofBridge reduces the forwarding table of a real switch to the bridge that the topology names. The
 // machine may have others, for example of containers.
-func ofBridge(h record.HostReading, t *topology.Topology) record.HostReading {
+func ofBridge(h netstate.HostReading, t *topology.Topology) netstate.HostReading {
 	s, ok := t.Switch(h.Host)
 	if !ok || s.Bridge == "" {
 		return h
@@ -45,8 +46,8 @@ func ofBridge(h record.HostReading, t *topology.Topology) record.HostReading {
 			ours[p.Interface] = true
 		}
 	}
-	keep := func(table []record.FDBEntry) []record.FDBEntry {
-		return slices.DeleteFunc(slices.Clone(table), func(e record.FDBEntry) bool { return !ours[e.Interface] })
+	keep := func(table []netstate.FDBEntry) []netstate.FDBEntry {
+		return slices.DeleteFunc(slices.Clone(table), func(e netstate.FDBEntry) bool { return !ours[e.Interface] })
 	}
 	h.Snapshot.FDB, h.Before.FDB = keep(h.Snapshot.FDB), keep(h.Before.FDB)
 	if !there {
@@ -57,8 +58,8 @@ func ofBridge(h record.HostReading, t *topology.Topology) record.HostReading {
 }
 
 // withPeers adds the far end of each of a switch's interfaces to its forwarding table.
-func withPeers(h record.HostReading, t *topology.Topology) record.HostReading {
-	named := func(table []record.FDBEntry) []record.FDBEntry {
+func withPeers(h netstate.HostReading, t *topology.Topology) netstate.HostReading {
+	named := func(table []netstate.FDBEntry) []netstate.FDBEntry {
 		table = slices.Clone(table)
 		for i, e := range table {
 			at := topology.End{Node: h.Host, Interface: e.Interface}
@@ -73,8 +74,8 @@ func withPeers(h record.HostReading, t *topology.Topology) record.HostReading {
 }
 
 // onOurClock returns a host's reading with times on the conductor's clock.
-func onOurClock(h record.HostReading, offset int64) record.HostReading {
-	move := func(r *record.Reading) {
+func onOurClock(h netstate.HostReading, offset int64) netstate.HostReading {
+	move := func(r *netstate.Reading) {
 		r.ScheduledNs -= offset
 		r.BeganNs -= offset
 		r.EndedNs -= offset
@@ -82,7 +83,7 @@ func onOurClock(h record.HostReading, offset int64) record.HostReading {
 	}
 	move(&h.Begin)
 	move(&h.End)
-	for _, tables := range []*record.Tables{&h.Before, &h.Snapshot.Tables} {
+	for _, tables := range []*netstate.Tables{&h.Before, &h.Snapshot.Tables} {
 		tables.BeganNs -= offset
 		tables.EndedNs -= offset
 	}
@@ -114,7 +115,7 @@ func onOurClock(h record.HostReading, offset int64) record.HostReading {
 	return h
 }
 
-func moveInterfaces(list []record.InterfaceCounters, offset int64) []record.InterfaceCounters {
+func moveInterfaces(list []netstate.InterfaceCounters, offset int64) []netstate.InterfaceCounters {
 	list = slices.Clone(list)
 	for i := range list {
 		list[i].AtNs -= offset

@@ -3,7 +3,7 @@ package trial
 import (
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/topology"
 )
 
@@ -11,13 +11,13 @@ import (
 func TestOfBridge(t *testing.T) {
 	top := &topology.Topology{Switches: []topology.Switch{{Name: "sw", Via: []string{"env"}, Bridge: "br0"},
 		{Name: "lab"}}}
-	reading := func(host string) record.HostReading {
-		table := []record.FDBEntry{{MAC: "1", Interface: "p1"}, {MAC: "2", Interface: "c1"},
+	reading := func(host string) netstate.HostReading {
+		table := []netstate.FDBEntry{{MAC: "1", Interface: "p1"}, {MAC: "2", Interface: "c1"},
 			{MAC: "3", Interface: "br0"}, {MAC: "4", Interface: "docker0"}}
-		return record.HostReading{Host: host, Before: record.Tables{FDB: table}, Snapshot: record.Snapshot{
-			Interfaces: []record.InterfaceSnapshot{{Interface: "br0"}, {Interface: "p1", Master: "br0"},
+		return netstate.HostReading{Host: host, Before: netstate.Tables{FDB: table}, Snapshot: netstate.Snapshot{
+			Interfaces: []netstate.InterfaceSnapshot{{Interface: "br0"}, {Interface: "p1", Master: "br0"},
 				{Interface: "docker0"}, {Interface: "c1", Master: "docker0"}},
-			Tables: record.Tables{FDB: table},
+			Tables: netstate.Tables{FDB: table},
 		}}
 	}
 	for host, want := range map[string]int{"sw": 2, "lab": 4, "unknown": 4} {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/bottleneck"
@@ -32,8 +33,8 @@ type Context struct {
 
 // Network finds the paths that the flows of a trial took, and how much these flows can carry.
 type Network interface {
-	Paths(flows []*Flow, counted []record.Flow, hosts []record.HostReading) Paths
-	Limits(counted []record.Flow, hosts []record.HostReading, paths Paths) Limits
+	Paths(flows []*Flow, counted []record.Flow, hosts []netstate.HostReading) Paths
+	Limits(counted []record.Flow, hosts []netstate.HostReading, paths Paths) Limits
 }
 
 // Paths are the paths of a trial's flows.

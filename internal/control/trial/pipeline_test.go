@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -20,7 +21,7 @@ import (
 // wire is a network of one link of 1 Gbit/s that carries everything.
 type wire struct{ over *topology.Topology }
 
-func (w wire) Paths(flows []*Flow, _ []record.Flow, _ []record.HostReading) Paths {
+func (w wire) Paths(flows []*Flow, _ []record.Flow, _ []netstate.HostReading) Paths {
 	p := Paths{Topology: w.over, Complete: true}
 	for range flows {
 		link := w.over.Links[0]
@@ -29,7 +30,7 @@ func (w wire) Paths(flows []*Flow, _ []record.Flow, _ []record.HostReading) Path
 	return p
 }
 
-func (wire) Limits(counted []record.Flow, _ []record.HostReading, _ Paths) Limits {
+func (wire) Limits(counted []record.Flow, _ []netstate.HostReading, _ Paths) Limits {
 	l := Limits{Limit: limits.Limit{Bps: 941e6, Limit: record.Limit{None: "one link"}}}
 	for range counted {
 		l.Flows = append(l.Flows, 941e6)
@@ -46,7 +47,7 @@ func twoFlows(both bool) ([]*Flow, Readings) {
 	}
 	end := func(id string, sends bool, at, bytes int64) message.FlowEnd {
 		e := message.FlowEnd{ID: id, Sends: sends, AtNs: at * second, Alive: true, Mode: "copy", FirstNs: second}
-		e.Info = &record.TCPInfo{RTTUs: 100}
+		e.Info = &netstate.TCPInfo{RTTUs: 100}
 		if sends {
 			e.WrittenBytes, e.Info.BytesAcked = bytes, uint64(bytes)
 		} else {

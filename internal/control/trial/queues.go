@@ -2,6 +2,7 @@ package trial
 
 import (
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -32,7 +33,7 @@ type readings struct {
 	widest                          uint32
 }
 
-func (n *readings) look(i record.TCPInfo, sndbufBytes int64) {
+func (n *readings) look(i netstate.TCPInfo, sndbufBytes int64) {
 	n.all++
 	if i.Closing(n.widest) {
 		n.closing++
@@ -64,7 +65,7 @@ func together(id string, sender message.WindowReply) (n readings) {
 	for _, sample := range sender.Reading.Series {
 		for _, s := range sample.Flows {
 			if s.ID == id && s.SndCwnd > 0 {
-				n.look(record.TCPInfo{SndMSS: 1, Unacked: s.Unacked, SndCwnd: s.SndCwnd, NotsentBytes: s.NotsentBytes,
+				n.look(netstate.TCPInfo{SndMSS: 1, Unacked: s.Unacked, SndCwnd: s.SndCwnd, NotsentBytes: s.NotsentBytes,
 					Lacks: []string{"snd_wnd_bytes"}}, 0)
 			}
 		}
@@ -80,7 +81,7 @@ func windows(s0, s1 message.FlowEnd, sender message.WindowReply) (n readings) {
 	for _, sample := range sender.Reading.Series {
 		for _, s := range sample.Flows {
 			if s.ID == s1.ID && s.SndCwnd > 0 {
-				n.look(record.TCPInfo{SndMSS: s1.Info.SndMSS, Unacked: s.Unacked, SndCwnd: s.SndCwnd,
+				n.look(netstate.TCPInfo{SndMSS: s1.Info.SndMSS, Unacked: s.Unacked, SndCwnd: s.SndCwnd,
 					NotsentBytes: s.NotsentBytes, SndWnd: s.SndWnd, Lacks: s1.Info.Lacks}, s1.SndbufBytes)
 			}
 		}

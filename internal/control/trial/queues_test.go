@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -12,12 +13,12 @@ import (
 // pacing), and not where the congestion window is full as well, or where it is not known.
 func TestWindows(t *testing.T) {
 	const mss = 1448
-	sample := func(unacked, cwnd, notsent, window uint32) record.FlowSample {
-		return record.FlowSample{ID: "w1", Unacked: unacked, SndCwnd: cwnd, NotsentBytes: notsent, SndWnd: window}
+	sample := func(unacked, cwnd, notsent, window uint32) netstate.FlowSample {
+		return netstate.FlowSample{ID: "w1", Unacked: unacked, SndCwnd: cwnd, NotsentBytes: notsent, SndWnd: window}
 	}
 	for _, test := range []struct {
 		name   string
-		sample record.FlowSample
+		sample netstate.FlowSample
 		sndbuf int64
 		want   record.Flow
 	}{
@@ -31,11 +32,11 @@ func TestWindows(t *testing.T) {
 		{"nothing to send", sample(10, 316, 100, 205_056), 1 << 20, record.Flow{DryShare: 1}},
 		{"a full send buffer", sample(10, 316, 100, 205_056), 16384, record.Flow{DryShare: 1, SndbufFullShare: 1}},
 	} {
-		end := message.FlowEnd{ID: "w1", SndbufBytes: test.sndbuf, Info: &record.TCPInfo{SndMSS: mss,
+		end := message.FlowEnd{ID: "w1", SndbufBytes: test.sndbuf, Info: &netstate.TCPInfo{SndMSS: mss,
 			Unacked: test.sample.Unacked, SndCwnd: test.sample.SndCwnd, NotsentBytes: test.sample.NotsentBytes,
 			SndWnd: test.sample.SndWnd}}
 		var reply message.WindowReply
-		reply.Reading.Series = []record.Sample{{Flows: []record.FlowSample{{ID: "other", SndCwnd: 1}, test.sample}}}
+		reply.Reading.Series = []netstate.Sample{{Flows: []netstate.FlowSample{{ID: "other", SndCwnd: 1}, test.sample}}}
 		var got record.Flow
 		windows(end, end, reply).fill(&got)
 		if got.DryShare != test.want.DryShare || got.SndbufFullShare != test.want.SndbufFullShare ||
@@ -61,13 +62,13 @@ func TestClosing(t *testing.T) {
 		{[4]uint32{}, []string{"snd_wnd_bytes"}, 0},
 	} {
 		end := func(window uint32) message.FlowEnd {
-			return message.FlowEnd{ID: "w1", Info: &record.TCPInfo{SndMSS: 1448, SndCwnd: 10, SndWnd: window,
+			return message.FlowEnd{ID: "w1", Info: &netstate.TCPInfo{SndMSS: 1448, SndCwnd: 10, SndWnd: window,
 				Lacks: test.lacks}}
 		}
 		var reply message.WindowReply
 		for _, window := range test.windows[1:3] {
 			reply.Reading.Series = append(reply.Reading.Series,
-				record.Sample{Flows: []record.FlowSample{{ID: "w1", SndCwnd: 10, SndWnd: window}}})
+				netstate.Sample{Flows: []netstate.FlowSample{{ID: "w1", SndCwnd: 10, SndWnd: window}}})
 		}
 		var got record.Flow
 		windows(end(test.windows[0]), end(test.windows[3]), reply).fill(&got)

@@ -14,6 +14,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -53,7 +54,7 @@ const tail = 30 * time.Millisecond
 type Window struct {
 	Warmup, Duration time.Duration
 	Interval         time.Duration // between samples; 0: none
-	Lookups          map[string][]record.RouteLookup
+	Lookups          map[string][]netstate.RouteLookup
 	Sysctls          map[string][]string
 	Watch            map[string][]message.WatchedFlow
 	Events           []Event

@@ -29,6 +29,7 @@ import (
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/version"
 )
@@ -231,14 +232,14 @@ func coded(err error) error {
 
 func (a *agent) hello() (message.Hello, error) {
 	ports, err := a.reader.Interfaces()
-	var counts record.Reading
+	var counts netstate.Reading
 	a.reader.Counts(&counts)
 	return message.Hello{
 		Node:       a.node,
 		Version:    version.String(),
 		Interfaces: ports,
 		Counted:    len(counts.Interfaces) + len(counts.Qdiscs),
-		Environment: record.HostEnvironment{
+		Environment: netstate.HostEnvironment{
 			Host:    a.node,
 			OS:      runtime.GOOS,
 			Kernel:  proc.Release(),

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // TestScheduled: CPUs are named where linerate may not run on all that are online.
@@ -16,14 +16,14 @@ func TestScheduled(t *testing.T) {
 	if len(allowed) == 0 {
 		t.Fatal("this process may run on no CPU")
 	}
-	var h record.HostReading
+	var h netstate.HostReading
 	for _, cpu := range append([]int{-1}, allowed...) {
-		h.Begin.CPU = append(h.Begin.CPU, record.CPUTimes{CPU: cpu})
+		h.Begin.CPU = append(h.Begin.CPU, netstate.CPUTimes{CPU: cpu})
 	}
 	if scheduled(&h); h.AllowedCPUs != nil {
 		t.Errorf("all CPUs are allowed: %v", h.AllowedCPUs)
 	}
-	h.Begin.CPU = append(h.Begin.CPU, record.CPUTimes{CPU: 1 << 20})
+	h.Begin.CPU = append(h.Begin.CPU, netstate.CPUTimes{CPU: 1 << 20})
 	if scheduled(&h); !slices.Equal(h.AllowedCPUs, allowed) || h.Nice != sched.Nice() {
 		t.Errorf("allowed are %v, want %v", h.AllowedCPUs, allowed)
 	}
@@ -31,18 +31,18 @@ func TestScheduled(t *testing.T) {
 
 // TestBusy: the share of CPUs in use, exactly 0 when no counter of time in use has risen.
 func TestBusy(t *testing.T) {
-	begin := record.CPUTimes{CPU: -1, User: 30172.17, System: 9341.43, IRQ: 0.1, SoftIRQ: 771.89, Steal: 103.77,
+	begin := netstate.CPUTimes{CPU: -1, User: 30172.17, System: 9341.43, IRQ: 0.1, SoftIRQ: 771.89, Steal: 103.77,
 		Idle: 120344.31}
 	end := begin
 	end.Idle += 0.97
-	if got := busy([]record.CPUTimes{begin}, []record.CPUTimes{end}); got != 0 {
+	if got := busy([]netstate.CPUTimes{begin}, []netstate.CPUTimes{end}); got != 0 {
 		t.Errorf("idle: %g", got)
 	}
 	end.User, end.Steal, end.Idle = begin.User+0.5, begin.Steal+0.25, begin.Idle+0.25
-	if got := busy([]record.CPUTimes{begin}, []record.CPUTimes{end}); got < 0.7499 || got > 0.7501 {
+	if got := busy([]netstate.CPUTimes{begin}, []netstate.CPUTimes{end}); got < 0.7499 || got > 0.7501 {
 		t.Errorf("three quarters: %g", got)
 	}
-	if got := busy(nil, []record.CPUTimes{end}); got != 0 {
+	if got := busy(nil, []netstate.CPUTimes{end}); got != 0 {
 		t.Errorf("not read: %g", got)
 	}
 }

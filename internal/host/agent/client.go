@@ -21,6 +21,7 @@ import (
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
@@ -43,7 +44,7 @@ type Client struct {
 	agent   *agent
 	account *budget.Account
 	bounds  message.Bounds
-	others  func() record.OtherFlows
+	others  func() netstate.OtherFlows
 	// every is the interval of watch's checks, idle how long no request may arrive.
 	every, idle time.Duration
 	counted     int // interfaces and queueing disciplines of this host
@@ -78,7 +79,7 @@ type Summary struct {
 // NewClient returns a Client for a conductor that has been accepted. account is its share of
 // the budget, and access restricts the connections that worker processes accept. others
 // returns what the other clients of this process have moved so far.
-func NewClient(account *budget.Account, bounds message.Bounds, access socket.Access, others func() record.OtherFlows) (
+func NewClient(account *budget.Account, bounds message.Bounds, access socket.Access, others func() netstate.OtherFlows) (
 	*Client, error) {
 	reader, err := counters.New()
 	if err != nil {

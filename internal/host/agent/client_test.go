@@ -17,6 +17,7 @@ import (
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -30,7 +31,7 @@ func visiting(t *testing.T, bounds message.Bounds, prepare func(*Client)) (*Clie
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := NewClient(account, bounds, socket.Access{}, func() record.OtherFlows { return record.OtherFlows{} })
+	g, err := NewClient(account, bounds, socket.Access{}, func() netstate.OtherFlows { return netstate.OtherFlows{} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func TestClientBounds(t *testing.T) {
 func TestClientSees(t *testing.T) {
 	_, b, _ := visiting(t, bounds, nil)
 	r := windowFrom(sched.Now()+int64(300*time.Millisecond), 20*time.Millisecond)
-	r.Lookups = []record.RouteLookup{{Destination: "192.0.2.1"}}
+	r.Lookups = []netstate.RouteLookup{{Destination: "192.0.2.1"}}
 	r.Sysctls = []string{"kernel.hostname"}
 	reply, err := bus.Call(t.Context(), b, record.NodeServer, message.Window, r)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // fields is how each field of a client's requests is held to a bound: by the resource that
@@ -133,7 +133,7 @@ func TestExtremes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := NewClient(account, wide, socket.Access{}, func() record.OtherFlows { return record.OtherFlows{} })
+	g, err := NewClient(account, wide, socket.Access{}, func() netstate.OtherFlows { return netstate.OtherFlows{} })
 	if err != nil {
 		t.Fatal(err)
 	}

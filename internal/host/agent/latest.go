@@ -3,7 +3,7 @@ package agent
 import (
 	"linerate/internal/host/traffic"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // latest keeps the readings of a window at which it can be ended if the other host is lost
@@ -15,15 +15,15 @@ import (
 type latest struct {
 	agent  *agent
 	engine *traffic.Engine
-	meter  func(*record.HostReading)
-	begin  []record.CPUTimes
+	meter  func(*netstate.HostReading)
+	begin  []netstate.CPUTimes
 	// sure is the latest sample after which the other host was heard of, and last the latest
 	// by which it was; that of the window's begin has no reading.
 	sure, last message.Edge
 }
 
 // keepLatest begins at the window's begin, as it was read.
-func (a *agent) keepLatest(engine *traffic.Engine, meter func(*record.HostReading), begin message.WindowReply) *latest {
+func (a *agent) keepLatest(engine *traffic.Engine, meter func(*netstate.HostReading), begin message.WindowReply) *latest {
 	return &latest{agent: a, engine: engine, meter: meter, begin: begin.Reading.Begin.CPU,
 		last: message.Edge{Flows: begin.BeginFlows}}
 }
@@ -33,7 +33,7 @@ func (l *latest) look(at int64) {
 	if l == nil {
 		return
 	}
-	var h record.HostReading
+	var h netstate.HostReading
 	flows := l.agent.edge(l.engine, at, &h.End)
 	l.meter(&h)
 	l.agent.reader.Machine(&h.End)

@@ -4,14 +4,14 @@ import (
 	"testing"
 
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // TestLatest: a window can end at the latest sample after which the other host was heard of.
 func TestLatest(t *testing.T) {
 	read := func(bytes int64) message.FlowEnd { return message.FlowEnd{ReceivedBytes: bytes, Alive: true} }
 	acked := func(bytes uint64) message.FlowEnd {
-		return message.FlowEnd{Alive: true, WrittenBytes: 1 << 40, Info: &record.TCPInfo{BytesAcked: bytes}}
+		return message.FlowEnd{Alive: true, WrittenBytes: 1 << 40, Info: &netstate.TCPInfo{BytesAcked: bytes}}
 	}
 	broken := func(code message.Code) message.FlowEnd {
 		return message.FlowEnd{ReceivedBytes: 1, Error: &message.Error{Code: code}}
@@ -33,7 +33,7 @@ func TestLatest(t *testing.T) {
 		n := len(test.ends) - 1
 		l := &latest{last: message.Edge{Flows: test.ends[:1]}}
 		for i := 1; i < n; i++ {
-			l.heard(message.Edge{Reading: record.Reading{BeganNs: int64(i)}, Flows: test.ends[i : i+1]})
+			l.heard(message.Edge{Reading: netstate.Reading{BeganNs: int64(i)}, Flows: test.ends[i : i+1]})
 		}
 		got := int64(0)
 		if edge := l.end(test.ends[n:]); edge != nil {

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // The paths of a trial's flows: route lookups before they open, ports to open them
@@ -23,7 +23,7 @@ func (a *agent) lookup(_ context.Context, r message.Lookups) (message.Lookups, e
 func (a *agent) ports(_ context.Context, r message.PortsRequest) (message.PortsReply, error) {
 	reply := message.PortsReply{Source: r.Source}
 	if !reply.Source.IsValid() {
-		chosen := a.reader.Lookups([]record.RouteLookup{{Destination: r.Destination.String()}})[0]
+		chosen := a.reader.Lookups([]netstate.RouteLookup{{Destination: r.Destination.String()}})[0]
 		source, err := netip.ParseAddr(chosen.ChosenSource)
 		if err != nil {
 			return reply, fmt.Errorf("the address to reach %s from is not known: %s", r.Destination, chosen.Error)

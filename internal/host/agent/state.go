@@ -10,6 +10,7 @@ import (
 	"linerate/internal/host/hoststate"
 	"linerate/internal/host/probe"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -21,17 +22,17 @@ const (
 )
 
 // hostState probes peers, and reads the host's network state.
-func (a *agent) hostState(ctx context.Context, r message.SnapshotRequest) (record.HostSnapshot, error) {
+func (a *agent) hostState(ctx context.Context, r message.SnapshotRequest) (netstate.HostSnapshot, error) {
 	over := time.Duration(r.OverNs)
 	if over < 0 || over > longest || len(r.Peers) > mostPeers || r.Port < 0 || r.Port > 65535 {
-		return record.HostSnapshot{}, bus.Coded(message.OutOfBounds, fmt.Errorf(
+		return netstate.HostSnapshot{}, bus.Coded(message.OutOfBounds, fmt.Errorf(
 			"a snapshot over %v of %d peers: expected 0 to %v, and at most %d", over, len(r.Peers), longest, mostPeers))
 	}
-	var probes []record.Probe
+	var probes []netstate.Probe
 	for _, peer := range r.Peers {
 		p, err := probe.Run(ctx, peer, probe.Options{Port: r.Port})
 		if err != nil {
-			return record.HostSnapshot{}, fmt.Errorf("--probe %s: %w", peer, err)
+			return netstate.HostSnapshot{}, fmt.Errorf("--probe %s: %w", peer, err)
 		}
 		probes = append(probes, p)
 	}

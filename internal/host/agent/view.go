@@ -8,20 +8,20 @@ import (
 
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // What a conductor gets to see of the host beside counters: all of it, or, as a
 // client, no more than what its own flows need to be judged.
 
-func (a *agent) tables() record.Tables {
+func (a *agent) tables() netstate.Tables {
 	if a.client != nil {
-		return record.Tables{}
+		return netstate.Tables{}
 	}
 	return a.reader.Tables()
 }
 
-func (a *agent) snapshot(r message.WindowRequest) (record.Snapshot, error) {
+func (a *agent) snapshot(r message.WindowRequest) (netstate.Snapshot, error) {
 	if a.client == nil {
 		return a.reader.Snapshot(a.node, r.Lookups, r.Sysctls)
 	}
@@ -30,13 +30,13 @@ func (a *agent) snapshot(r message.WindowRequest) (record.Snapshot, error) {
 	for _, end := range a.trial().Read() {
 		own = append(own, end.Local.Addr())
 	}
-	return record.Snapshot{Host: a.node, Interfaces: visible(interfaces, own)}, err
+	return netstate.Snapshot{Host: a.node, Interfaces: visible(interfaces, own)}, err
 }
 
 // visible is what a client sees of interfaces: of their addresses those of its own flows.
-func visible(interfaces []record.InterfaceSnapshot, own []netip.Addr) (list []record.InterfaceSnapshot) {
+func visible(interfaces []netstate.InterfaceSnapshot, own []netip.Addr) (list []netstate.InterfaceSnapshot) {
 	for _, i := range interfaces {
-		list = append(list, record.InterfaceSnapshot{
+		list = append(list, netstate.InterfaceSnapshot{
 			Interface: i.Interface, Index: i.Index, MTU: i.MTU, Up: i.Up, Master: i.Master, Kind: i.Kind,
 			Driver: i.Driver, SpeedBps: i.SpeedBps, Shaper: i.Shaper,
 			Addresses: slices.DeleteFunc(slices.Clone(i.Addresses), func(text string) bool {
@@ -54,24 +54,24 @@ func visible(interfaces []record.InterfaceSnapshot, own []netip.Addr) (list []re
 
 // meter begins to count what this process does; the function it returns enters
 // into a reading what that was since.
-func (a *agent) meter() func(*record.HostReading) {
+func (a *agent) meter() func(*netstate.HostReading) {
 	cpu := a.processCPU()
-	var before record.OtherFlows
+	var before netstate.OtherFlows
 	if a.client != nil {
 		before = a.client.others()
 	}
-	return func(h *record.HostReading) {
+	return func(h *netstate.HostReading) {
 		h.ProcessCPUS = (a.processCPU() - cpu).Seconds()
 		if a.client == nil {
 			return
 		}
 		now := a.client.others()
-		others := record.OtherFlows{
+		others := netstate.OtherFlows{
 			Clients: max(before.Clients, now.Clients), Flows: max(before.Flows, now.Flows),
 			ReceivedBytes: now.ReceivedBytes - before.ReceivedBytes,
 			WrittenBytes:  now.WrittenBytes - before.WrittenBytes,
 		}
-		if others != (record.OtherFlows{}) {
+		if others != (netstate.OtherFlows{}) {
 			h.Others = &others
 		}
 	}

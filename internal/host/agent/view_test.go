@@ -6,14 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // TestVisible: a client sees the addresses of its own flows and a fixed list of fields; a
 // field that is added to the snapshot is hidden until it is listed here and in visible.
 func TestVisible(t *testing.T) {
 	shown := []string{"Interface", "Index", "MTU", "Up", "Master", "Kind", "Driver", "SpeedBps", "Shaper", "Addresses"}
-	full := record.InterfaceSnapshot{Addresses: []string{"192.0.2.1/24", "198.51.100.1/24", "2001:db8::1/64"}}
+	full := netstate.InterfaceSnapshot{Addresses: []string{"192.0.2.1/24", "198.51.100.1/24", "2001:db8::1/64"}}
 	fields := reflect.ValueOf(&full).Elem()
 	for i := range fields.NumField() {
 		switch f := fields.Field(i); f.Kind() {
@@ -35,7 +35,7 @@ func TestVisible(t *testing.T) {
 			t.Fatalf("%s is %s: teach this test to fill it", fields.Type().Field(i).Name, f.Kind())
 		}
 	}
-	seen := visible([]record.InterfaceSnapshot{full}, []netip.Addr{netip.MustParseAddr("198.51.100.1")})
+	seen := visible([]netstate.InterfaceSnapshot{full}, []netip.Addr{netip.MustParseAddr("198.51.100.1")})
 	if len(seen) != 1 || !slices.Equal(seen[0].Addresses, []string{"198.51.100.1/24"}) {
 		t.Fatalf("%+v", seen)
 	}
@@ -49,7 +49,7 @@ func TestVisible(t *testing.T) {
 // TestVisibleLinkLocal: of several interfaces with one link-local address, a client sees it
 // on that of its flow.
 func TestVisibleLinkLocal(t *testing.T) {
-	both := []record.InterfaceSnapshot{
+	both := []netstate.InterfaceSnapshot{
 		{Interface: "eth0", Index: 2, Addresses: []string{"fe80::1/64"}},
 		{Interface: "eth1", Index: 3, Addresses: []string{"fe80::1/64", "2001:db8::1/64"}},
 	}

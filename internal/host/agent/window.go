@@ -11,7 +11,7 @@ import (
 	"linerate/internal/host/traffic"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 const (
@@ -139,7 +139,7 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 }
 
 // scheduled reads on which CPUs this process may run, if not on all, and its nice value.
-func scheduled(h *record.HostReading) {
+func scheduled(h *netstate.HostReading) {
 	h.Nice = sched.Nice()
 	allowed := sched.AllowedCPUs()
 	online := []int{}
@@ -216,10 +216,10 @@ func (a *agent) cut(_ context.Context, r message.CutRequest) (struct{}, error) {
 
 // sample reads the little that is read inside the window, what goodput is made
 // of first.
-func (a *agent) sample(engine *traffic.Engine) record.Sample {
+func (a *agent) sample(engine *traffic.Engine) netstate.Sample {
 	began := sched.Now()
-	s := record.Sample{AtNs: began, BeganNs: began, Flows: engine.Light()}
-	var counts record.Reading // what cannot be read now is nil, and missed at the edges
+	s := netstate.Sample{AtNs: began, BeganNs: began, Flows: engine.Light()}
+	var counts netstate.Reading // what cannot be read now is nil, and missed at the edges
 	a.reader.Counts(&counts)
 	s.Interfaces, s.Qdiscs = counts.Interfaces, counts.Qdiscs
 	s.EndedNs = sched.Now()
@@ -227,7 +227,7 @@ func (a *agent) sample(engine *traffic.Engine) record.Sample {
 }
 
 // edge counts at one edge of the window, what matters most first.
-func (a *agent) edge(engine *traffic.Engine, scheduled int64, into *record.Reading) []message.FlowEnd {
+func (a *agent) edge(engine *traffic.Engine, scheduled int64, into *netstate.Reading) []message.FlowEnd {
 	into.ScheduledNs, into.BeganNs = scheduled, sched.Now()
 	flows := engine.Read()
 	a.reader.Counts(into)
@@ -236,7 +236,7 @@ func (a *agent) edge(engine *traffic.Engine, scheduled int64, into *record.Readi
 }
 
 // busy is the share of all CPUs that was not idle between two readings.
-func busy(begin, end []record.CPUTimes) float64 {
+func busy(begin, end []netstate.CPUTimes) float64 {
 	for _, e := range end {
 		for _, b := range begin {
 			if e.CPU != -1 || b.CPU != -1 {

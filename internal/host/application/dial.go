@@ -19,6 +19,7 @@ import (
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -207,7 +208,7 @@ func (c *Conn) Received() uint64 { return c.received.Load() }
 // Usable reports whether, as far as this host's kernel knows, the peer has not closed the connection. Data
 // received before the close may still be unread.
 func (c *Conn) Usable() bool {
-	state := uint8(record.TCPEstablished) // for UDP, and where the system cannot tell
+	state := uint8(netstate.TCPEstablished) // for UDP, and where the system cannot tell
 	if c.raw != nil {
 		_ = socket.WithFD(c.raw, func(fd int) error {
 			info, err := sock.TCPInfo(fd)
@@ -217,7 +218,7 @@ func (c *Conn) Usable() bool {
 			return err
 		})
 	}
-	return state == record.TCPEstablished
+	return state == netstate.TCPEstablished
 }
 
 func (c *Conn) Write(b []byte) (int, error) {

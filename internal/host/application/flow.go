@@ -21,6 +21,7 @@ import (
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 )
@@ -425,7 +426,7 @@ func (f *appFlow) established() (n int64) {
 }
 
 // Sample returns the bytes received and, at the client, the transactions done so far.
-func (f *appFlow) Sample() (out record.FlowSample) {
+func (f *appFlow) Sample() (out netstate.FlowSample) {
 	out.ReceivedBytes = f.counts.received.Load()
 	if f.isClient {
 		out.Done = f.counts.done.Load()

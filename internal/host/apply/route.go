@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/kernel/netlink"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/setting"
 )
 
@@ -152,7 +152,7 @@ func (t *route) resolve() error {
 		if hop.Interface != "" {
 			continue
 		}
-		towards, err := t.host.conn.LookupRoute(record.RouteLookup{Destination: hop.Via.String()}, nil)
+		towards, err := t.host.conn.LookupRoute(netstate.RouteLookup{Destination: hop.Via.String()}, nil)
 		if err != nil {
 			return fmt.Errorf("finding the interface that leads to the next hop: %w", err)
 		}

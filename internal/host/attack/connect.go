@@ -17,6 +17,7 @@ import (
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/attacks"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -205,9 +206,9 @@ func (c *connector) unread(ctx context.Context, conn *net.TCPConn, name uint64) 
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
-		var info record.TCPInfo
+		var info netstate.TCPInfo
 		err := raw.Control(func(fd uintptr) { info, _ = sock.TCPInfo(int(fd)) })
-		if err != nil || info.State != 0 && info.State != record.TCPEstablished {
+		if err != nil || info.State != 0 && info.State != netstate.TCPEstablished {
 			return errors.Join(err, errClosed)
 		}
 		select {

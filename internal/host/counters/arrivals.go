@@ -9,7 +9,7 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Which path flows take where a route has several next hops: what the kernel predicts,
@@ -17,11 +17,11 @@ import (
 
 // Lookups asks the kernel to resolve route lookups, and sets Unsure where packets may take another next hop
 // than the answer.
-func (r *Reader) Lookups(questions []record.RouteLookup) []record.RouteLookup {
+func (r *Reader) Lookups(questions []netstate.RouteLookup) []netstate.RouteLookup {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	answers := r.lookups(questions)
-	var unsure func(record.RouteLookup) string
+	var unsure func(netstate.RouteLookup) string
 	for i := range answers {
 		if answers[i].Nexthops > 1 {
 			if unsure == nil {
@@ -38,7 +38,7 @@ func (r *Reader) Lookups(questions []record.RouteLookup) []record.RouteLookup {
 // for what it forwards. It answers a lookup for a packet built from it (IPv4), or from the description (IPv6);
 // under some policies the hashes differ (fib_multipath_hash in net/ipv4/route.c, rt6_multipath_hash in
 // net/ipv6/route.c).
-func (r *Reader) unsure() func(record.RouteLookup) string {
+func (r *Reader) unsure() func(netstate.RouteLookup) string {
 	read := func(family string) string {
 		policy, err := proc.Sysctls{}.Read("net." + family + ".fib_multipath_hash_policy")
 		if err != nil {
@@ -47,7 +47,7 @@ func (r *Reader) unsure() func(record.RouteLookup) string {
 		return strings.TrimSpace(policy)
 	}
 	four, six := read("ipv4"), read("ipv6")
-	return func(q record.RouteLookup) string {
+	return func(q netstate.RouteLookup) string {
 		isSix := strings.Contains(q.Destination, ":")
 		policy := four
 		if isSix {
@@ -79,7 +79,7 @@ type Arrivals struct {
 	begin    int64   // of the window
 	marks    []int64 // times that divide the window
 	latest   map[string]int64
-	silences map[silent]record.Gap
+	silences map[silent]netstate.Gap
 }
 
 // packets describes the packets of one flow.
@@ -106,7 +106,7 @@ type silent struct {
 func (r *Reader) WatchArrivals(flows []message.WatchedFlow, begin int64, marks []int64) (*Arrivals, error) {
 	a := &Arrivals{
 		reader: r, flows: map[packets]string{}, counts: map[arrival]seen{}, begin: begin, marks: marks,
-		latest: map[string]int64{}, silences: map[silent]record.Gap{},
+		latest: map[string]int64{}, silences: map[silent]netstate.Gap{},
 	}
 	for _, f := range flows {
 		a.flows[packets{f.Protocol, plain(f.Source), plain(f.Destination)}] = f.ID
@@ -154,7 +154,7 @@ func (a *Arrivals) count(flow string, index int, at int64) {
 	if before && at > last && at > a.begin {
 		key := silent{flow, after}
 		if longest := a.silences[key]; at-last > longest.ToNs-longest.FromNs {
-			a.silences[key] = record.Gap{Flow: flow, Events: after, FromNs: last, ToNs: at}
+			a.silences[key] = netstate.Gap{Flow: flow, Events: after, FromNs: last, ToNs: at}
 		}
 	}
 	a.latest[flow] = max(last, at)
@@ -169,7 +169,7 @@ func (a *Arrivals) Close() error {
 }
 
 // Enter writes the arrivals into a reading.
-func (a *Arrivals) Enter(h *record.HostReading) {
+func (a *Arrivals) Enter(h *netstate.HostReading) {
 	if a == nil {
 		return
 	}
@@ -182,19 +182,19 @@ func (a *Arrivals) Enter(h *record.HostReading) {
 		if a.reader.skip[port] {
 			continue
 		}
-		one := record.Arrival{Flow: at.flow, Interface: port, Packets: count.packets, Events: at.after}
+		one := netstate.Arrival{Flow: at.flow, Interface: port, Packets: count.packets, Events: at.after}
 		if a.Timed() {
 			one.LastNs = count.last
 		}
 		h.Arrivals = append(h.Arrivals, one)
 	}
-	slices.SortFunc(h.Arrivals, func(x, y record.Arrival) int {
+	slices.SortFunc(h.Arrivals, func(x, y netstate.Arrival) int {
 		return cmp.Or(strings.Compare(x.Flow, y.Flow), strings.Compare(x.Interface, y.Interface), x.Events-y.Events)
 	})
 	for _, s := range a.silences {
 		h.Gaps = append(h.Gaps, s)
 	}
-	slices.SortFunc(h.Gaps, func(x, y record.Gap) int {
+	slices.SortFunc(h.Gaps, func(x, y netstate.Gap) int {
 		return cmp.Or(strings.Compare(x.Flow, y.Flow), x.Events-y.Events)
 	})
 }

@@ -5,7 +5,7 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Carriers records when the host's interfaces have no carrier. A nil Carriers records nothing.
@@ -24,7 +24,7 @@ func (r *Reader) WatchCarriers() (*Carriers, error) {
 }
 
 // Close stops and returns the losses between two times. An error means that some may be missing.
-func (c *Carriers) Close(begin, end int64) (losses []record.CarrierLoss, err error) {
+func (c *Carriers) Close(begin, end int64) (losses []netstate.CarrierLoss, err error) {
 	if c == nil {
 		return nil, nil
 	}
@@ -39,7 +39,7 @@ func (c *Carriers) Close(begin, end int64) (losses []record.CarrierLoss, err err
 		switch {
 		case !s.Carrier && !lasts:
 			open[s.Interface] = len(losses)
-			losses = append(losses, record.CarrierLoss{Interface: s.Interface, FromS: at, ToS: float64(end-begin) / 1e9,
+			losses = append(losses, netstate.CarrierLoss{Interface: s.Interface, FromS: at, ToS: float64(end-begin) / 1e9,
 				Down: !s.Up})
 		case s.Carrier && lasts && s.AtNs < end:
 			losses[i].ToS, losses[i].Regained = at, true
@@ -50,7 +50,7 @@ func (c *Carriers) Close(begin, end int64) (losses []record.CarrierLoss, err err
 }
 
 // inside returns the losses that overlap the window.
-func inside(losses []record.CarrierLoss, windowS float64) (kept []record.CarrierLoss) {
+func inside(losses []netstate.CarrierLoss, windowS float64) (kept []netstate.CarrierLoss) {
 	for _, l := range losses {
 		if l.FromS < windowS && l.ToS > 0 {
 			kept = append(kept, l)

@@ -18,7 +18,7 @@ import (
 	"linerate/internal/kernel/ethtool"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Reader reads the counters of the network namespace it was created in. Its methods are safe for concurrent
@@ -67,7 +67,7 @@ func (r *Reader) Close() error {
 }
 
 // Counts reads the counters of interfaces and queueing disciplines, as close together in time as possible.
-func (r *Reader) Counts(into *record.Reading) {
+func (r *Reader) Counts(into *netstate.Reading) {
 	if !netlink.Available {
 		return
 	}
@@ -81,35 +81,35 @@ func (r *Reader) Counts(into *record.Reading) {
 }
 
 // interfaces reads IFLA_STATS64 of every interface, sorted by name.
-func (r *Reader) interfaces() ([]record.InterfaceCounters, error) {
+func (r *Reader) interfaces() ([]netstate.InterfaceCounters, error) {
 	all, err := r.conn.InterfaceCounters(r.names)
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(c record.InterfaceCounters) bool { return r.skip[c.Interface] })
-	slices.SortFunc(all, func(a, b record.InterfaceCounters) int { return strings.Compare(a.Interface, b.Interface) })
+	all = slices.DeleteFunc(all, func(c netstate.InterfaceCounters) bool { return r.skip[c.Interface] })
+	slices.SortFunc(all, func(a, b netstate.InterfaceCounters) int { return strings.Compare(a.Interface, b.Interface) })
 	return all, nil
 }
 
 // qdiscs reads TCA_STATS2 of every queueing discipline, by interface and handle.
 // noqueue counts nothing and is left out.
-func (r *Reader) qdiscs() ([]record.QdiscCounters, error) {
+func (r *Reader) qdiscs() ([]netstate.QdiscCounters, error) {
 	all, err := r.conn.Qdiscs(r.names)
 	if err != nil {
 		return nil, err
 	}
-	var list []record.QdiscCounters
+	var list []netstate.QdiscCounters
 	for _, q := range all {
 		if r.skip[q.Interface] || q.Kind == "noqueue" {
 			continue
 		}
-		list = append(list, record.QdiscCounters{
+		list = append(list, netstate.QdiscCounters{
 			Interface: q.Interface, Kind: q.Kind, Handle: q.HandleText(), Parent: q.ParentText(),
 			Bytes: q.Bytes, Packets: q.Packets, Drops: q.Drops, Overlimits: q.Overlimits,
 			Backlog: q.Backlog, Qlen: q.Qlen, Requeues: q.Requeues,
 		})
 	}
-	slices.SortStableFunc(list, func(a, b record.QdiscCounters) int {
+	slices.SortStableFunc(list, func(a, b netstate.QdiscCounters) int {
 		return strings.Compare(a.Interface, b.Interface)
 	})
 	return list, nil
@@ -129,7 +129,7 @@ func (r *Reader) Backlog() (uint64, error) {
 
 // Machine reads the counters of CPUs, memory and protocols. It takes several times as long as Counts: at the
 // edge of a window, call it outside the window.
-func (r *Reader) Machine(into *record.Reading) {
+func (r *Reader) Machine(into *netstate.Reading) {
 	if !netlink.Available {
 		return
 	}
@@ -186,7 +186,7 @@ func (r *Reader) links() ([]netlink.Link, error) {
 // setUp returns the qdiscs of each interface and the one that limits its rate: the root or, if the root passes
 // everything on to one child, that child. Children of a classful root do not count, since packets may take
 // another class.
-func (r *Reader) setUp() (slowest map[string]*record.Shaper, qdiscs map[string][]record.Qdisc, err error) {
+func (r *Reader) setUp() (slowest map[string]*netstate.Shaper, qdiscs map[string][]netstate.Qdisc, err error) {
 	if !netlink.Available {
 		return nil, nil, nil
 	}
@@ -194,7 +194,7 @@ func (r *Reader) setUp() (slowest map[string]*record.Shaper, qdiscs map[string][
 	if err != nil {
 		return nil, nil, err
 	}
-	slowest, qdiscs = map[string]*record.Shaper{}, map[string][]record.Qdisc{}
+	slowest, qdiscs = map[string]*netstate.Shaper{}, map[string][]netstate.Qdisc{}
 	roots := map[string]netlink.Qdisc{}
 	for _, q := range all {
 		if q.IsRoot() {
@@ -203,7 +203,7 @@ func (r *Reader) setUp() (slowest map[string]*record.Shaper, qdiscs map[string][
 	}
 	for _, q := range all {
 		if q.Handle != 0 || q.IsRoot() {
-			qdiscs[q.Interface] = append(qdiscs[q.Interface], record.Qdisc{Parent: q.ParentText(), Kind: q.Kind,
+			qdiscs[q.Interface] = append(qdiscs[q.Interface], netstate.Qdisc{Parent: q.ParentText(), Kind: q.Kind,
 				Options: q.OptionTexts()})
 		}
 		root := roots[q.Interface]
@@ -214,7 +214,7 @@ func (r *Reader) setUp() (slowest map[string]*record.Shaper, qdiscs map[string][
 		shape, own := r.conn.Shape(q)
 		err = errors.Join(err, own)
 		if s := slowest[q.Interface]; shape.Rate > 0 && (s == nil || float64(shape.Rate) < s.RateBps) {
-			slowest[q.Interface] = &record.Shaper{Kind: q.Kind, RateBps: float64(shape.Rate),
+			slowest[q.Interface] = &netstate.Shaper{Kind: q.Kind, RateBps: float64(shape.Rate),
 				OverheadBytes: shape.Overhead, BurstBytes: int64(shape.Burst), SizeTable: q.SizeTable || root.SizeTable}
 		}
 	}

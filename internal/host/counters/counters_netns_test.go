@@ -14,7 +14,7 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 func open(t *testing.T) *Reader {
@@ -32,8 +32,8 @@ func open(t *testing.T) *Reader {
 }
 
 // read takes all there is, as at an edge of a window.
-func read(r *Reader) record.Reading {
-	reading := record.Reading{BeganNs: sched.Now()}
+func read(r *Reader) netstate.Reading {
+	reading := netstate.Reading{BeganNs: sched.Now()}
 	r.Counts(&reading)
 	r.Machine(&reading)
 	reading.EndedNs = sched.Now()
@@ -110,7 +110,7 @@ func TestReading(t *testing.T) {
 		if len(after.CPU) < 2 || after.CPU[0].CPU != -1 || len(after.Softnet) == 0 || after.Softirqs["NET_RX"] == 0 {
 			t.Errorf("host counters: %+v %+v %v", after.CPU, after.Softnet, after.Softirqs)
 		}
-		var again record.Reading
+		var again netstate.Reading
 		r.Counts(&again)
 		light, queues := again.Interfaces, again.Qdiscs
 		if len(light) != len(after.Interfaces) || light[1].TxPackets < after.Interfaces[1].TxPackets {
@@ -166,7 +166,7 @@ func TestSnapshot(t *testing.T) {
 		kerneltest.Do(t, "tc", "qdisc", "replace", "dev", "eth0", "parent", "7:1", "handle", "8:", "pfifo",
 			"limit", "2")
 		r := open(t)
-		s, err := r.Snapshot("nas", []record.RouteLookup{
+		s, err := r.Snapshot("nas", []netstate.RouteLookup{
 			{Source: "10.1.0.1", Destination: "10.9.3.3"},
 			{Source: "", Destination: "192.0.2.1"},
 			{Source: "nonsense", Destination: "10.1.0.2"},
@@ -191,23 +191,23 @@ func TestSnapshot(t *testing.T) {
 			q[0].Options["limit"] != "3000" || q[1].Parent != "7:1" || q[1].Options["limit"] != "2" {
 			t.Errorf("qdiscs: %+v", q)
 		}
-		if !has(s.Neighbours, func(n record.Neighbour) bool {
-			return n == record.Neighbour{Interface: "eth0", Address: "10.1.0.9", MAC: "02:00:00:00:00:09",
+		if !has(s.Neighbours, func(n netstate.Neighbour) bool {
+			return n == netstate.Neighbour{Interface: "eth0", Address: "10.1.0.9", MAC: "02:00:00:00:00:09",
 				State: "PERMANENT"}
 		}) {
 			t.Errorf("neighbours: %+v", s.Neighbours)
 		}
-		if !has(s.FDB, func(e record.FDBEntry) bool {
-			return e == record.FDBEntry{MAC: "02:00:00:00:00:55", Interface: "far1"}
+		if !has(s.FDB, func(e netstate.FDBEntry) bool {
+			return e == netstate.FDBEntry{MAC: "02:00:00:00:00:55", Interface: "far1"}
 		}) {
 			t.Errorf("forwarding table: %+v", s.FDB)
 		}
-		if !has(s.Rules, func(e record.RuleEntry) bool {
-			return e == record.RuleEntry{Priority: 99, From: "10.2.0.1/32", Table: 100}
+		if !has(s.Rules, func(e netstate.RuleEntry) bool {
+			return e == netstate.RuleEntry{Priority: 99, From: "10.2.0.1/32", Table: 100}
 		}) {
 			t.Errorf("rules: %+v", s.Rules)
 		}
-		if !has(s.Routes, func(e record.RouteEntry) bool {
+		if !has(s.Routes, func(e netstate.RouteEntry) bool {
 			return e.Table == 254 && e.Text == "10.9.0.0/16 via 10.1.0.9 dev eth0 proto boot"
 		}) {
 			t.Errorf("routes: %+v", s.Routes)
@@ -283,7 +283,7 @@ func BenchmarkCounts(b *testing.B) {
 	defer r.Close()
 	b.ReportAllocs()
 	for b.Loop() {
-		r.Counts(&record.Reading{})
+		r.Counts(&netstate.Reading{})
 	}
 }
 

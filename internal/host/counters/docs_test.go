@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // docs/counters.md names every counter.
@@ -19,8 +19,8 @@ func TestDocumentation(t *testing.T) {
 	names := []string{"Reading", "InterfaceCounters", "QdiscCounters", "CPUTimes", "SoftnetCounters",
 		"TCPInfo", "Tables"}
 	for i, value := range []any{
-		record.Reading{}, record.InterfaceCounters{}, record.QdiscCounters{}, record.CPUTimes{},
-		record.SoftnetCounters{}, record.TCPInfo{}, record.Tables{},
+		netstate.Reading{}, netstate.InterfaceCounters{}, netstate.QdiscCounters{}, netstate.CPUTimes{},
+		netstate.SoftnetCounters{}, netstate.TCPInfo{}, netstate.Tables{},
 	} {
 		kind := reflect.TypeOf(value)
 		for f := range kind.NumField() {

@@ -6,7 +6,7 @@ import (
 
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 const (
@@ -42,7 +42,7 @@ func (r *Reader) WatchLoad(interval, window time.Duration) *Load {
 	took := time.Hour
 	for range 3 { // the first reading is slower
 		began := sched.Now()
-		var s record.Sample
+		var s netstate.Sample
 		if l.Missing = l.read(&s); l.Missing != "" {
 			return l
 		}
@@ -56,7 +56,7 @@ func (r *Reader) WatchLoad(interval, window time.Duration) *Load {
 }
 
 // Enter adds the load to every n-th sample.
-func (l *Load) Enter(s *record.Sample) {
+func (l *Load) Enter(s *netstate.Sample) {
 	if l == nil || l.Missing != "" {
 		return
 	}
@@ -67,7 +67,7 @@ func (l *Load) Enter(s *record.Sample) {
 	_ = l.read(s) // a failure shows in the readings at the edges
 }
 
-func (l *Load) read(s *record.Sample) (missing string) {
+func (l *Load) read(s *netstate.Sample) (missing string) {
 	var err error
 	if s.CPU, err = l.reader.proc.CPUTimes(); err != nil {
 		return err.Error()
@@ -79,7 +79,7 @@ func (l *Load) read(s *record.Sample) (missing string) {
 		s.Events = nil
 		for _, c := range s.CPU {
 			if c.CPU == -1 {
-				s.CPU = []record.CPUTimes{c}
+				s.CPU = []netstate.CPUTimes{c}
 				break
 			}
 		}
@@ -100,7 +100,7 @@ func (l *Load) read(s *record.Sample) (missing string) {
 type Log struct {
 	log   *proc.KernelLog
 	since int64 // when the log was last read
-	lines record.KernelLog
+	lines netstate.KernelLog
 }
 
 // WatchLog starts with messages written from now on.
@@ -120,7 +120,7 @@ func (l *Log) Look() {
 		return
 	}
 	now := sched.Now()
-	err := l.log.Read(func(line record.LogLine) {
+	err := l.log.Read(func(line netstate.LogLine) {
 		line.AtNs = max(l.since, min(line.AtNs, now))
 		l.lines.Add(line)
 	})
@@ -131,7 +131,7 @@ func (l *Log) Look() {
 }
 
 // Close stops and returns the messages; nil if the log cannot be read.
-func (l *Log) Close() *record.KernelLog {
+func (l *Log) Close() *netstate.KernelLog {
 	if l == nil {
 		return nil
 	}

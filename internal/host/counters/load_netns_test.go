@@ -9,7 +9,7 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // TestLoad: the load is read at as many samples as are kept, of every CPU, and not at all where
@@ -23,7 +23,7 @@ func TestLoad(t *testing.T) {
 		}
 		loaded := 0
 		for range 120 {
-			var s record.Sample
+			var s netstate.Sample
 			if load.Enter(&s); len(s.CPU) > 0 {
 				if loaded++; len(s.CPU) != len(s.Events)+1 || s.CPU[0].CPU != -1 {
 					t.Fatalf("%+v", s)
@@ -34,7 +34,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%d of 120 samples have the load, want every third", loaded)
 		}
 		load = r.WatchLoad(time.Nanosecond, time.Nanosecond)
-		var s record.Sample
+		var s netstate.Sample
 		if load.Enter(&s); !strings.Contains(load.Missing, "more than 1 %") || s.CPU != nil {
 			t.Errorf("at an interval of a nanosecond: %q, %+v", load.Missing, s)
 		}

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Parameters that every snapshot holds, because diagnosis needs them: for the
@@ -36,10 +36,10 @@ var (
 // Snapshot reads the network state of this host, named host in the result, with the kernel's answers to lookups
 // and the additional parameters. It fails only if the interfaces cannot be listed; other parts that cannot be
 // read are listed in Missing.
-func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []string) (record.Snapshot, error) {
+func (r *Reader) Snapshot(host string, lookups []netstate.RouteLookup, sysctls []string) (netstate.Snapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	snapshot := record.Snapshot{Host: host, TimerTickNs: int64(sched.TimerTick())}
+	snapshot := netstate.Snapshot{Host: host, TimerTickNs: int64(sched.TimerTick())}
 	began := sched.Now()
 	links, err := r.links()
 	if err != nil {
@@ -77,14 +77,14 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 
 // Interfaces returns the host's interfaces and their addresses: the part of a snapshot that a host sends when
 // it connects.
-func (r *Reader) Interfaces() ([]record.InterfaceSnapshot, error) {
+func (r *Reader) Interfaces() ([]netstate.InterfaceSnapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	links, err := r.links()
 	if err != nil {
 		return nil, err
 	}
-	var s record.Snapshot
+	var s netstate.Snapshot
 	err = r.addInterfaces(&s, links)
 	return s.Interfaces, err
 }
@@ -103,7 +103,7 @@ func snapshotKeys(links []netlink.Link, more []string) []string {
 	return append(keys, more...)
 }
 
-func (r *Reader) addInterfaces(s *record.Snapshot, links []netlink.Link) error {
+func (r *Reader) addInterfaces(s *netstate.Snapshot, links []netlink.Link) error {
 	addresses, err := r.conn.Addresses()
 	of, duplicates := map[string][]string{}, map[string][]string{}
 	for _, a := range addresses {
@@ -115,7 +115,7 @@ func (r *Reader) addInterfaces(s *record.Snapshot, links []netlink.Link) error {
 	shapers, qdiscs, shaperErr := r.setUp()
 	missing(&s.Missing, "shapers", shaperErr)
 	for _, l := range links {
-		entry := record.InterfaceSnapshot{
+		entry := netstate.InterfaceSnapshot{
 			Interface: l.Name, Index: l.Index, MAC: l.MAC, MTU: l.MTU, Up: l.Up,
 			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name], Duplicates: duplicates[l.Name],
 			Shaper: shapers[l.Name], Qdiscs: qdiscs[l.Name],
@@ -136,7 +136,7 @@ const (
 
 // addAnswers probes the host's neighbours and its own addresses by ARP: hosts other than those in its tables
 // may answer.
-func (r *Reader) addAnswers(s *record.Snapshot, links []netlink.Link) error {
+func (r *Reader) addAnswers(s *netstate.Snapshot, links []netlink.Link) error {
 	var requests []netlink.ARP
 	probe := func(name, address string) {
 		at, err := netip.ParseAddr(address)
@@ -161,16 +161,16 @@ func (r *Reader) addAnswers(s *record.Snapshot, links []netlink.Link) error {
 	}
 	replies, err := netlink.ProbeARP(requests, probeTime)
 	for _, a := range replies {
-		s.Answers = append(s.Answers, record.Neighbour{Interface: r.names[a.Index], Address: a.Address.String(),
+		s.Answers = append(s.Answers, netstate.Neighbour{Interface: r.names[a.Index], Address: a.Address.String(),
 			MAC: a.MAC})
 	}
 	return err
 }
 
-func (r *Reader) addRules(s *record.Snapshot) error {
+func (r *Reader) addRules(s *netstate.Snapshot) error {
 	rules, err := r.conn.Rules()
 	for _, rule := range rules {
-		entry := record.RuleEntry{Priority: rule.Priority, Table: rule.Table, Other: !rule.Plain}
+		entry := netstate.RuleEntry{Priority: rule.Priority, Table: rule.Table, Other: !rule.Plain}
 		if rule.From.IsValid() {
 			entry.From = rule.From.String()
 		}
@@ -185,7 +185,7 @@ func (r *Reader) addRules(s *record.Snapshot) error {
 // mostRoutes limits the static and routing daemons' routes in a snapshot.
 const mostRoutes = 4096
 
-func (r *Reader) addRoutes(s *record.Snapshot) error {
+func (r *Reader) addRoutes(s *netstate.Snapshot) error {
 	routes, omitted, err := r.conn.MainRoutes(mostRoutes)
 	s.RoutesOmitted = omitted
 	for _, route := range routes {
@@ -195,7 +195,7 @@ func (r *Reader) addRoutes(s *record.Snapshot) error {
 }
 
 // lookups asks the kernel to resolve route lookups; one that fails has an Error.
-func (r *Reader) lookups(lookups []record.RouteLookup) []record.RouteLookup {
+func (r *Reader) lookups(lookups []netstate.RouteLookup) []netstate.RouteLookup {
 	answers := slices.Clone(lookups)
 	for i, q := range lookups {
 		var err error

@@ -3,19 +3,19 @@ package counters
 import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Tables reads what the network itself changes: the neighbour tables and the forwarding tables of the host's
 // bridges.
-func (r *Reader) Tables() record.Tables {
+func (r *Reader) Tables() netstate.Tables {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.tables()
 }
 
-func (r *Reader) tables() record.Tables {
-	tables := record.Tables{BeganNs: sched.Now()}
+func (r *Reader) tables() netstate.Tables {
+	tables := netstate.Tables{BeganNs: sched.Now()}
 	if !netlink.Available {
 		return tables
 	}
@@ -25,7 +25,7 @@ func (r *Reader) tables() record.Tables {
 		if n.Proxy || r.skip[n.Interface] {
 			continue
 		}
-		tables.Neighbours = append(tables.Neighbours, record.Neighbour{
+		tables.Neighbours = append(tables.Neighbours, netstate.Neighbour{
 			Interface: n.Interface, Address: n.Address.String(), MAC: n.MAC, State: n.State,
 		})
 	}

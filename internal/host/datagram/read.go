@@ -6,7 +6,7 @@ import (
 
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 func (f *udpFlow) Count(out *message.FlowEnd) {
@@ -77,9 +77,9 @@ func (t *tally) paced(sent int64) []string {
 }
 
 // Sample returns what has been received so far and what is missing.
-func (f *udpFlow) Sample() record.FlowSample {
+func (f *udpFlow) Sample() netstate.FlowSample {
 	counts := f.tally.read()
-	return record.FlowSample{ReceivedBytes: counts.bytes, Datagrams: counts.received, Lost: counts.lost}
+	return netstate.FlowSample{ReceivedBytes: counts.bytes, Datagrams: counts.received, Lost: counts.lost}
 }
 
 // Moved returns the payload received and written, in bytes, including duplicates and foreign datagrams.

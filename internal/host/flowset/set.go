@@ -14,7 +14,7 @@ import (
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // ErrClosed means that the set is closed and takes no more flows.
@@ -51,7 +51,7 @@ type Flow interface {
 	// Describe adds what needs system calls. The set itself fills in ID, Sends, Local, Error and Alive.
 	Describe(*message.FlowEnd)
 	// Sample returns the few values that are read during a window.
-	Sample() record.FlowSample
+	Sample() netstate.FlowSample
 	// Moved returns the bytes of payload received and written so far.
 	Moved() (received, written int64)
 	// Busy returns an upper bound of the CPU time of each worker of the flow, in ns.
@@ -394,9 +394,9 @@ func (s *Set[F]) Read() []message.FlowEnd {
 }
 
 // Light returns a sample of every flow, in the order they were added; it makes fewer system calls than Read.
-func (s *Set[F]) Light() []record.FlowSample {
+func (s *Set[F]) Light() []netstate.FlowSample {
 	flows := s.All()
-	out := make([]record.FlowSample, len(flows))
+	out := make([]netstate.FlowSample, len(flows))
 	for i, f := range flows {
 		out[i] = f.Sample()
 		out[i].ID = f.state().Request.ID

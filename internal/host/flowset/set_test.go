@@ -12,7 +12,7 @@ import (
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // testFlow counts nothing.
@@ -23,7 +23,7 @@ type testFlow struct {
 
 func (f *testFlow) Count(out *message.FlowEnd)       { out.AtNs = sched.Now() }
 func (f *testFlow) Describe(*message.FlowEnd)        {}
-func (f *testFlow) Sample() (s record.FlowSample)    { return s }
+func (f *testFlow) Sample() (s netstate.FlowSample)  { return s }
 func (f *testFlow) Moved() (received, written int64) { return 1, 2 }
 func (f *testFlow) Busy() []int64                    { return []int64{3} }
 func (f *testFlow) Release()                         { f.released.Store(true) }

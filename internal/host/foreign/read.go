@@ -10,6 +10,7 @@ import (
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -26,13 +27,13 @@ func (e *Engine) Read() []message.FlowEnd {
 }
 
 // Light returns a sample of each flow during a window.
-func (e *Engine) Light() []record.FlowSample {
+func (e *Engine) Light() []netstate.FlowSample {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.look(false)
-	samples := make([]record.FlowSample, len(e.flows))
+	samples := make([]netstate.FlowSample, len(e.flows))
 	for i, f := range e.flows {
-		samples[i] = record.FlowSample{ID: f.request.ID, ReceivedBytes: f.end.ReceivedBytes,
+		samples[i] = netstate.FlowSample{ID: f.request.ID, ReceivedBytes: f.end.ReceivedBytes,
 			UnreadBytes: f.end.UnreadBytes}
 		if info := f.end.Info; info != nil && f.request.Sends {
 			samples[i].RTTUs, samples[i].SndCwnd = info.RTTUs, info.SndCwnd

@@ -6,7 +6,7 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/flow"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/tool"
 )
 
@@ -40,10 +40,10 @@ func TestConnectionsOfAFullQueue(t *testing.T) {
 				}
 				near, far := netip.AddrPortFrom(netip.MustParseAddr("10.0.0.1"), uint16(40000-i)), server
 				// with the SYN
-				info := record.TCPInfo{BytesAcked: opener + 1, BytesSent: opener, BytesReceived: acceptor}
+				info := netstate.TCPInfo{BytesAcked: opener + 1, BytesSent: opener, BytesReceived: acceptor}
 				if serves {
 					near, far = far, near
-					info = record.TCPInfo{BytesAcked: acceptor, BytesSent: acceptor, BytesReceived: opener}
+					info = netstate.TCPInfo{BytesAcked: acceptor, BytesSent: acceptor, BytesReceived: opener}
 				}
 				switch i {
 				case 2:

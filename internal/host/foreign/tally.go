@@ -7,6 +7,7 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -105,7 +106,7 @@ func (p *process) sum() (all carried, unread, unsent int64) {
 }
 
 // sample sets the totals in flight and waiting over all of the process's connections.
-func (p *process) sample(out *record.FlowSample) {
+func (p *process) sample(out *netstate.FlowSample) {
 	for _, s := range p.tally.open {
 		if s.Established {
 			out.Unacked, out.NotsentBytes, out.SndCwnd = out.Unacked+s.Info.Unacked, out.NotsentBytes+

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/flow"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // FindPath asks the kernel for the route of a datagram between these two ends and for the neighbour's MAC
@@ -21,7 +21,7 @@ func FindPath(local, remote netip.AddrPort) (Path, error) {
 		return p, err
 	}
 	defer c.Close()
-	route, err := c.LookupRoute(record.RouteLookup{
+	route, err := c.LookupRoute(netstate.RouteLookup{
 		Source: local.Addr().WithZone("").String(), Destination: remote.Addr().WithZone("").String(),
 		Protocol: flow.UDP, SourcePort: local.Port(), DestinationPort: remote.Port(),
 	}, nil)

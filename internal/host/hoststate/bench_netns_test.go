@@ -23,6 +23,7 @@ import (
 	"linerate/internal/kernel/ethtool"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/show/wording"
@@ -35,7 +36,7 @@ type bench struct {
 	hosts map[string]*netlink.Namespace
 	ends  []func() // of what a fault has started
 	// probe is what the client sends before it is read; nil: nothing.
-	probe func() (record.Probe, error)
+	probe func() (netstate.Probe, error)
 	// resolvers are files that hosts have as resolv.conf(5).
 	resolvers map[string]string
 }
@@ -213,7 +214,7 @@ const window = 600 * time.Millisecond
 // diagnosed reads hosts, with act between the two readings of all, and diagnoses them together.
 func (b *bench) diagnosed(act func(b *bench), hosts ...string) record.Evaluation {
 	b.t.Helper()
-	snapshots := make([]record.HostSnapshot, len(hosts))
+	snapshots := make([]netstate.HostSnapshot, len(hosts))
 	errs := make(chan error, len(hosts))
 	var begun sync.WaitGroup
 	begun.Add(len(hosts))
@@ -226,7 +227,7 @@ func (b *bench) diagnosed(act func(b *bench), hosts ...string) record.Evaluation
 						return err
 					}
 				}
-				var probes []record.Probe
+				var probes []netstate.Probe
 				if host == "client" && b.probe != nil {
 					p, err := b.probe()
 					if err != nil {

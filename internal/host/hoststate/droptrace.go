@@ -9,6 +9,7 @@ import (
 	"linerate/internal/kernel/drops"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -17,8 +18,8 @@ import (
 type dropTrace struct {
 	tracer *drops.Tracer
 	err    error
-	part   record.StatePart
-	drops  *record.KernelDrops // nil: part says why
+	part   netstate.StatePart
+	drops  *netstate.KernelDrops // nil: part says why
 }
 
 func (d *dropTrace) start() {
@@ -53,7 +54,7 @@ func (d *dropTrace) close() {
 	}
 }
 
-func (d *dropTrace) rows() (*record.KernelDrops, error) {
+func (d *dropTrace) rows() (*netstate.KernelDrops, error) {
 	counts, err := d.tracer.Read()
 	if err != nil {
 		return nil, err
@@ -67,13 +68,13 @@ func (d *dropTrace) rows() (*record.KernelDrops, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := &record.KernelDrops{Rows: []record.KernelDrop{}, Unspecified: counts.Unspecified, Lost: counts.Lost}
+	found := &netstate.KernelDrops{Rows: []netstate.KernelDrop{}, Unspecified: counts.Unspecified, Lost: counts.Lost}
 	for i, c := range counts.List { // those with the most packets first
-		if i >= record.MostKernelDrops {
+		if i >= netstate.MostKernelDrops {
 			found.Lost += c.Packets
 			continue
 		}
-		found.Rows = append(found.Rows, record.KernelDrop{Reason: c.Reason, Interface: interfaceName(links, c.Index),
+		found.Rows = append(found.Rows, netstate.KernelDrop{Reason: c.Reason, Interface: interfaceName(links, c.Index),
 			Direction: c.Direction, Protocol: c.Protocol, Place: c.Place, Packets: c.Packets})
 	}
 	return found, nil

@@ -7,15 +7,15 @@ import (
 	"linerate/internal/kernel/ethtool"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // earlier are counters of a host's state at an earlier reading: those of drivers, and of rules
 // of nftables. The zero value is that of a state with one reading.
 type earlier struct {
-	nics     []record.NIC
+	nics     []netstate.NIC
 	nicsAt   float64 // seconds of the monotonic clock
-	nftables *record.Nftables
+	nftables *netstate.Nftables
 	nftAt    float64
 	read     map[ends]uint64 // bytes that programs had read from TCP connections
 	readAt   float64
@@ -25,25 +25,25 @@ type earlier struct {
 type ends struct{ local, remote netip.AddrPort }
 
 // earlierState is that of a state that was read before.
-func earlierState(s record.HostState) earlier {
+func earlierState(s netstate.HostState) earlier {
 	return earlier{nics: s.NICs, nicsAt: ended(s, "nics"), nftables: s.Nftables, nftAt: ended(s, "nftables")}
 }
 
 // Earlier returns the part of a snapshot that Options.Since needs: its second reading, and the
 // counters of drivers and of nftables rules.
-func Earlier(s record.HostSnapshot) *record.HostSnapshot {
-	kept := &record.HostSnapshot{Reading: s.Reading, State: record.HostState{Nftables: s.State.Nftables,
+func Earlier(s netstate.HostSnapshot) *netstate.HostSnapshot {
+	kept := &netstate.HostSnapshot{Reading: s.Reading, State: netstate.HostState{Nftables: s.State.Nftables,
 		Parts: s.State.Parts}}
 	for _, n := range s.State.NICs {
-		kept.State.NICs = append(kept.State.NICs, record.NIC{Interface: n.Interface, Driver: n.Driver,
+		kept.State.NICs = append(kept.State.NICs, netstate.NIC{Interface: n.Interface, Driver: n.Driver,
 			Counters: n.Counters})
 	}
 	return kept
 }
 
 // ended is when a part of a state was read, in seconds of the monotonic clock; 0: it was not.
-func ended(s record.HostState, part string) float64 {
-	i := slices.IndexFunc(s.Parts, func(p record.StatePart) bool { return p.Part == part })
+func ended(s netstate.HostState, part string) float64 {
+	i := slices.IndexFunc(s.Parts, func(p netstate.StatePart) bool { return p.Part == part })
 	if i < 0 {
 		return 0
 	}
@@ -64,7 +64,7 @@ func (e *earlier) take() {
 		links, err := c.Links()
 		for _, l := range links {
 			driver := h.Driver(l.Name)
-			e.nics = append(e.nics, record.NIC{Interface: l.Name, Driver: driver, Counters: h.Counters(l.Name, driver)})
+			e.nics = append(e.nics, netstate.NIC{Interface: l.Name, Driver: driver, Counters: h.Counters(l.Name, driver)})
 		}
 		return err
 	})
@@ -91,7 +91,7 @@ func (e *earlier) readSockets() {
 
 // reading is how fast a connection's program has read since, in bit/s; nil: it is not known. What
 // a connection that was not there before has read, it has read since.
-func (e earlier) reading(c record.Connection, at float64) *float64 {
+func (e earlier) reading(c netstate.Connection, at float64) *float64 {
 	local, err := netip.ParseAddrPort(c.Local)
 	remote, err2 := netip.ParseAddrPort(c.Remote)
 	if e.read == nil || at <= e.readAt || c.Info == nil || c.Info.Lacking("bytes_received") != "" || err != nil ||
@@ -107,14 +107,14 @@ func (e earlier) reading(c record.Connection, at float64) *float64 {
 }
 
 // add gives a state what was counted before.
-func (e earlier) add(s *record.HostState) {
+func (e earlier) add(s *netstate.HostState) {
 	for i, c := range s.Notable {
 		if c.ReceiveQueue > 0 {
 			s.Notable[i].ReadBps = e.reading(c, ended(*s, "sockets"))
 		}
 	}
 	for i, nic := range s.NICs {
-		if n := slices.IndexFunc(e.nics, func(b record.NIC) bool { return b.Interface == nic.Interface }); n >= 0 {
+		if n := slices.IndexFunc(e.nics, func(b netstate.NIC) bool { return b.Interface == nic.Interface }); n >= 0 {
 			s.NICs[i] = nic.Since(e.nics[n], ended(*s, "nics")-e.nicsAt)
 		}
 	}

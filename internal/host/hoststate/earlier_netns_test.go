@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // TestDriverCounters: with two readings, or since an earlier snapshot, a NIC has what its driver
@@ -17,13 +17,13 @@ func TestDriverCounters(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "add", "name", "drv0", "type", "veth", "peer", "name", "drv1")
 		const over = 50 * time.Millisecond
-		nic := func(o Options) (record.NIC, record.HostSnapshot) {
+		nic := func(o Options) (netstate.NIC, netstate.HostSnapshot) {
 			o.Silent = true
 			s, err := Read(t.Context(), o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			i := slices.IndexFunc(s.State.NICs, func(n record.NIC) bool { return n.Interface == "drv0" })
+			i := slices.IndexFunc(s.State.NICs, func(n netstate.NIC) bool { return n.Interface == "drv0" })
 			if i < 0 {
 				t.Fatalf("no drv0 in %+v", s.State.NICs)
 			}
@@ -37,7 +37,7 @@ func TestDriverCounters(t *testing.T) {
 		twice, _ := nic(Options{Over: over})
 		since, _ := nic(Options{Since: &first})
 		kept, _ := nic(Options{Since: Earlier(first)})
-		for _, n := range []record.NIC{twice, since, kept} {
+		for _, n := range []netstate.NIC{twice, since, kept} {
 			if n.Before[counter] != once.Counters[counter] || n.CountedS <= 0 {
 				t.Errorf("two readings: %+v", n)
 			}

@@ -1,5 +1,5 @@
 // Package hoststate reads the network state of this host for diagnosis: everything in one
-// document (record.HostSnapshot). Its parts are independent: a part that cannot be read, for
+// document (netstate.HostSnapshot). Its parts are independent: a part that cannot be read, for
 // lack of a privilege or on this kernel, is listed with the reason, and the others are read
 // nevertheless. It changes nothing on the host, and sends no packets except ARP requests for the
 // addresses in the neighbour table.
@@ -22,7 +22,7 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/version"
 )
@@ -33,7 +33,7 @@ type Options struct {
 	Over time.Duration // time between two readings of the counters; 0: one reading, with totals since boot
 	// Since is an earlier snapshot of this host. Its second reading becomes the first one of the
 	// new snapshot; nil: see Over.
-	Since *record.HostSnapshot
+	Since *netstate.HostSnapshot
 	// Silent says to send nothing and to execute no program. Which hosts answer ARP requests,
 	// and which neighbours LLDP knows, then stays unknown.
 	Silent bool
@@ -42,7 +42,7 @@ type Options struct {
 }
 
 // Read reads this host. It fails only if the interfaces cannot be listed or ctx ends.
-func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
+func Read(ctx context.Context, o Options) (netstate.HostSnapshot, error) {
 	s := begun(o.Name)
 	reader, err := counters.New()
 	if err != nil {
@@ -90,20 +90,20 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 }
 
 // begun is the head of a document, with a host's name; empty: as of uname(2).
-func begun(name string) record.HostSnapshot {
+func begun(name string) netstate.HostSnapshot {
 	if name == "" {
 		name, _ = os.Hostname()
 	}
-	return record.HostSnapshot{
-		Schema: record.HostSnapshotSchema, Version: version.String(), Taken: time.Now().UTC().Truncate(time.Second),
-		Host: record.HostEnvironment{Host: name, OS: runtime.GOOS, Kernel: proc.Release(), Arch: runtime.GOARCH,
+	return netstate.HostSnapshot{
+		Schema: netstate.HostSnapshotSchema, Version: version.String(), Taken: time.Now().UTC().Truncate(time.Second),
+		Host: netstate.HostEnvironment{Host: name, OS: runtime.GOOS, Kernel: proc.Release(), Arch: runtime.GOARCH,
 			CPUs: proc.Proc{}.CPUs()},
-		Reading: record.HostReading{Host: name},
+		Reading: netstate.HostReading{Host: name},
 	}
 }
 
 // read is one reading of all counters.
-func read(reader *counters.Reader, into *record.Reading) {
+func read(reader *counters.Reader, into *netstate.Reading) {
 	into.BeganNs = sched.Now()
 	into.ScheduledNs = into.BeganNs
 	reader.Counts(into)
@@ -112,8 +112,8 @@ func read(reader *counters.Reader, into *record.Reading) {
 }
 
 // part reads one part of a host's state.
-func part(s *record.HostState, name string, read func() error) {
-	p := record.StatePart{Part: name, BeganNs: sched.Now()}
+func part(s *netstate.HostState, name string, read func() error) {
+	p := netstate.StatePart{Part: name, BeganNs: sched.Now()}
 	if err := read(); err != nil {
 		p.Missing = err.Error()
 	}
@@ -123,7 +123,7 @@ func part(s *record.HostState, name string, read func() error) {
 
 // stateOf reads each part of a host's state, in the order in which they are described, but those
 // that are slow or long: modules and the kernel's log. Holders have its sockets.
-func stateOf(snapshot record.Snapshot, holders map[uint32]proc.Holder) (s record.HostState) {
+func stateOf(snapshot netstate.Snapshot, holders map[uint32]proc.Holder) (s netstate.HostState) {
 	part := func(name string, read func() error) { part(&s, name, read) }
 	var p proc.Proc
 	part("uptime", func() (err error) { s.UptimeS, err = p.UptimeS(); return err })
@@ -154,7 +154,7 @@ func stateOf(snapshot record.Snapshot, holders map[uint32]proc.Holder) (s record
 	return s
 }
 
-func nics(snapshot record.Snapshot) (list []record.NIC, err error) {
+func nics(snapshot netstate.Snapshot) (list []netstate.NIC, err error) {
 	h, err := ethtool.Open()
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func nics(snapshot record.Snapshot) (list []record.NIC, err error) {
 	links, err := conn.Links()
 	said := map[string]bool{}
 	for _, l := range links {
-		if !slices.ContainsFunc(snapshot.Interfaces, func(i record.InterfaceSnapshot) bool {
+		if !slices.ContainsFunc(snapshot.Interfaces, func(i netstate.InterfaceSnapshot) bool {
 			return i.Interface == l.Name
 		}) {
 			continue // the loopback
@@ -184,10 +184,10 @@ func nics(snapshot record.Snapshot) (list []record.NIC, err error) {
 }
 
 // nexthops are the nexthop objects.
-func nexthops(c *netlink.Conn) (list []record.Nexthop, err error) {
+func nexthops(c *netlink.Conn) (list []netstate.Nexthop, err error) {
 	all, err := c.NexthopObjects()
-	for _, o := range all[:min(len(all), record.MostNexthops)] {
-		n := record.Nexthop{ID: o.ID, Interface: o.Interface, Resilient: o.Resilient != nil}
+	for _, o := range all[:min(len(all), netstate.MostNexthops)] {
+		n := netstate.Nexthop{ID: o.ID, Interface: o.Interface, Resilient: o.Resilient != nil}
 		if o.Via.IsValid() {
 			n.Via = o.Via.String()
 		}
@@ -200,7 +200,7 @@ func nexthops(c *netlink.Conn) (list []record.Nexthop, err error) {
 			}
 		}
 		for _, m := range o.Group {
-			n.Group = append(n.Group, record.NexthopMember{ID: m.ID, Weight: m.Weight})
+			n.Group = append(n.Group, netstate.NexthopMember{ID: m.ID, Weight: m.Weight})
 		}
 		list = append(list, n)
 	}
@@ -224,7 +224,7 @@ func withConn(read func(*netlink.Conn) error) error {
 const modulesTime = 300 * time.Millisecond
 
 // modules adds their pluggable modules to NICs.
-func modules(nics []record.NIC) error {
+func modules(nics []netstate.NIC) error {
 	h, err := ethtool.Open()
 	if err != nil {
 		return err
@@ -245,13 +245,13 @@ func modules(nics []record.NIC) error {
 }
 
 // kernelLog is what the kernel's log has about the network.
-func kernelLog() (*record.KernelLog, error) {
+func kernelLog() (*netstate.KernelLog, error) {
 	log, err := proc.OpenKernelLog(false)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	var lines record.KernelLog
+	var lines netstate.KernelLog
 	err = log.Read(lines.Add)
 	return &lines, err
 }
@@ -275,7 +275,7 @@ func parameters() (map[string]string, error) {
 // largestFile bounds a file of parameters.
 const largestFile = 1 << 20
 
-func parameterFiles() (lines []record.ParameterLine, err error) {
+func parameterFiles() (lines []netstate.ParameterLine, err error) {
 	for _, name := range proc.ParameterFiles() {
 		text, readErr := os.ReadFile(name)
 		if errors.Is(readErr, fs.ErrNotExist) {
@@ -289,14 +289,14 @@ func parameterFiles() (lines []record.ParameterLine, err error) {
 			continue
 		}
 		for _, l := range settingfile.Read(name, text, settingfile.Linux).Lines {
-			lines = append(lines, record.ParameterLine{File: name, Line: l.Line, Key: l.Key, Value: l.Value})
+			lines = append(lines, netstate.ParameterLine{File: name, Line: l.Line, Key: l.Key, Value: l.Value})
 		}
 	}
 	return lines, err
 }
 
 // entries counts the neighbour table's entries that gc_thresh3 bounds.
-func entries(snapshot record.Snapshot) map[string]int {
+func entries(snapshot netstate.Snapshot) map[string]int {
 	n := map[string]int{}
 	for _, e := range snapshot.Neighbours {
 		if e.State == "PERMANENT" || e.State == "NOARP" {
@@ -312,13 +312,13 @@ func entries(snapshot record.Snapshot) map[string]int {
 }
 
 func stateName(number uint8) string {
-	if int(number) < len(record.TCPStates) && record.TCPStates[number] != "" {
-		return record.TCPStates[number]
+	if int(number) < len(netstate.TCPStates) && netstate.TCPStates[number] != "" {
+		return netstate.TCPStates[number]
 	}
 	return fmt.Sprint("state ", number)
 }
 
-func sockets(s *record.HostState, holders map[uint32]proc.Holder) error {
+func sockets(s *netstate.HostState, holders map[uint32]proc.Holder) error {
 	diag, err := netlink.DialSocketDiag()
 	if err != nil {
 		return err
@@ -332,20 +332,20 @@ func sockets(s *record.HostState, holders map[uint32]proc.Holder) error {
 	waiting := map[[2]netip.AddrPort]int{}
 	for _, t := range tcp {
 		if t.Listening {
-			s.Listeners = append(s.Listeners, record.Listener{Protocol: "tcp", Local: t.Local.String(),
+			s.Listeners = append(s.Listeners, netstate.Listener{Protocol: "tcp", Local: t.Local.String(),
 				Queued: t.ReceiveQueue, Backlog: t.SendQueue, Program: holders[t.Inode].Name})
 			continue
 		}
 		s.TCP[stateName(t.State)]++
-		if stateName(t.State) == record.TimeWait {
+		if stateName(t.State) == netstate.TimeWait {
 			s.CountTimeWait(waiting, t.Local, t.Remote)
 		}
-		if record.Notable(stateName(t.State), t.ReceiveQueue, t.SendQueue, t.Info) {
+		if netstate.Notable(stateName(t.State), t.ReceiveQueue, t.SendQueue, t.Info) {
 			s.Notable = append(s.Notable, connection(t, holders))
 		}
 	}
 	for _, u := range udp {
-		s.Listeners = append(s.Listeners, record.Listener{Protocol: "udp", Local: u.Local.String(),
+		s.Listeners = append(s.Listeners, netstate.Listener{Protocol: "udp", Local: u.Local.String(),
 			Queued: u.ReceiveQueue, Program: holders[u.Inode].Name, Drops: drops[u.Inode],
 			ReceiveBuffer: u.ReceiveBuffer})
 	}
@@ -353,8 +353,8 @@ func sockets(s *record.HostState, holders map[uint32]proc.Holder) error {
 	return err
 }
 
-func connection(t netlink.Socket, holders map[uint32]proc.Holder) record.Connection {
-	return record.Connection{Local: t.Local.String(), Remote: t.Remote.String(), State: stateName(t.State),
+func connection(t netlink.Socket, holders map[uint32]proc.Holder) netstate.Connection {
+	return netstate.Connection{Local: t.Local.String(), Remote: t.Remote.String(), State: stateName(t.State),
 		Program:           holders[t.Inode].Name,
 		CongestionControl: t.CongestionControl, ReceiveQueue: t.ReceiveQueue, SendQueue: t.SendQueue, Info: t.Info}
 }

@@ -7,13 +7,13 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/pasted"
-	"linerate/internal/model/record"
 )
 
 // lldp are the neighbours that the machine's daemon lldpd knows. A program is executed for it,
 // which a silent reading does not.
-func lldp(ctx context.Context, silent bool) ([]record.LLDPNeighbour, error) {
+func lldp(ctx context.Context, silent bool) ([]netstate.LLDPNeighbour, error) {
 	if silent {
 		return nil, errors.New("not asked for")
 	}
@@ -29,7 +29,7 @@ func lldp(ctx context.Context, silent bool) ([]record.LLDPNeighbour, error) {
 	return lldpNeighbours(ctx)
 }
 
-func lldpNeighbours(ctx context.Context) ([]record.LLDPNeighbour, error) {
+func lldpNeighbours(ctx context.Context) ([]netstate.LLDPNeighbour, error) {
 	text, err := proc.LLDP(ctx)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/show/wording"
@@ -75,7 +76,7 @@ func TestLLDPNamespace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(s.State.Parts, func(p record.StatePart) bool { return p.Part == "lldp" })
+		i := slices.IndexFunc(s.State.Parts, func(p netstate.StatePart) bool { return p.Part == "lldp" })
 		if len(s.State.LLDP) > 0 || i < 0 || !strings.Contains(s.State.Parts[i].Missing, "first network namespace") {
 			t.Errorf("%+v, parts %+v", s.State.LLDP, s.State.Parts)
 		}
@@ -124,7 +125,7 @@ func TestLLDPDaemon(t *testing.T) {
 		}
 		daemon(own, "/run/lldpd.socket", "lldp0")
 		daemon(other, "/run/other.socket", "lldp1")
-		var list []record.LLDPNeighbour
+		var list []netstate.LLDPNeighbour
 		await := func(what string, known func() bool) {
 			for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
 				// lldpd starts paused, and a client writes back the whole configuration that it read:
@@ -153,7 +154,7 @@ func TestLLDPDaemon(t *testing.T) {
 			n.Description != "a host of a test" || n.Protocol != "LLDP" || !slices.Contains(n.Capabilities, "Station") {
 			t.Errorf("%+v", n)
 		}
-		var s record.HostSnapshot
+		var s netstate.HostSnapshot
 		if err := own.Do(func() (err error) {
 			s, err = Read(context.Background(), Options{Name: "own"})
 			return err
@@ -161,7 +162,7 @@ func TestLLDPDaemon(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.State.LLDP = list
-		e := wording.Evaluation(diagnose.Hosts([]record.HostSnapshot{s}))
+		e := wording.Evaluation(diagnose.Hosts([]netstate.HostSnapshot{s}))
 		if i := slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == "lldp-mtu" }); i < 0 ||
 			!slices.ContainsFunc(e.Findings[i].Facts, func(f fact.Fact) bool {
 				says, is := f.Is.(fact.LLDP)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // TestParts: each part of a snapshot says when it was read; bridges are in it, and the lines
@@ -35,19 +35,19 @@ func TestParts(t *testing.T) {
 			last = p.EndedNs
 		}
 		if b := s.State.Bridges; len(b) != 1 || b[0].Interface != "partbr0" ||
-			!slices.ContainsFunc(b[0].Ports, func(p record.BridgePort) bool { return p.Interface == "partd0" }) {
+			!slices.ContainsFunc(b[0].Ports, func(p netstate.BridgePort) bool { return p.Interface == "partd0" }) {
 			t.Errorf("%+v", b)
 		}
-		if want := []record.Nexthop{{ID: 7, Interface: "partd1", Via: "192.0.2.9"},
+		if want := []netstate.Nexthop{{ID: 7, Interface: "partd1", Via: "192.0.2.9"},
 			{ID: 8, Flags: []string{"blackhole"}},
-			{ID: 9, Group: []record.NexthopMember{{ID: 7, Weight: 3}}}}; !reflect.DeepEqual(s.State.Nexthops, want) {
+			{ID: 9, Group: []netstate.NexthopMember{{ID: 7, Weight: 3}}}}; !reflect.DeepEqual(s.State.Nexthops, want) {
 			t.Errorf("%+v, want %+v", s.State.Nexthops, want)
 		}
-		i := slices.IndexFunc(s.State.Parts, func(p record.StatePart) bool { return p.Part == "kernel log" })
+		i := slices.IndexFunc(s.State.Parts, func(p netstate.StatePart) bool { return p.Part == "kernel log" })
 		if i < 0 || (s.State.Parts[i].Missing == "") == (s.State.Log == nil) {
 			t.Fatalf("log %+v, parts %+v", s.State.Log, s.State.Parts)
 		}
-		if s.State.Log != nil && !slices.ContainsFunc(s.State.Log.Lines, func(l record.LogLine) bool {
+		if s.State.Log != nil && !slices.ContainsFunc(s.State.Log.Lines, func(l netstate.LogLine) bool {
 			return strings.Contains(l.Text, "partd0")
 		}) {
 			t.Errorf("no line about partd0 in %+v", s.State.Log)

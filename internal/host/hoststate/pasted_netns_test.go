@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/pasted"
-	"linerate/internal/model/record"
 )
 
 // pastedCommands are those whose output is to say the same as a snapshot.
@@ -108,7 +108,7 @@ func waitingSockets(t *testing.T) {
 
 // comparable are the parts of a snapshot that tools and snapshot are to agree on, without what
 // changes between two readings and what the tools do not print.
-func comparable(s record.HostSnapshot) map[string]any {
+func comparable(s netstate.HostSnapshot) map[string]any {
 	r := s.Reading
 	parts := map[string]any{"softnet": len(r.End.Softnet), "states": s.State.TCP}
 	list := func(part string, rows []string) {
@@ -158,7 +158,7 @@ func comparable(s record.HostSnapshot) map[string]any {
 	list("listeners", rows)
 	rows = nil
 	for _, c := range s.State.Notable {
-		i := cmp.Or(c.Info, &record.TCPInfo{})
+		i := cmp.Or(c.Info, &netstate.TCPInfo{})
 		rows = append(rows, fmt.Sprint(c.Local, c.Remote, c.State, c.Program, c.CongestionControl, c.ReceiveQueue,
 			c.SendQueue, i.SndMSS, i.RcvMSS, i.PMTU, i.RTTUs, i.MinRTTUs, i.SndCwnd, i.SndWnd, i.Options,
 			i.BytesAcked, i.BytesReceived, i.SegsIn, i.SegsOut, i.TotalRetrans, i.BusyUs, i.RwndLimitedUs, i.Lacks))
@@ -178,7 +178,7 @@ func comparable(s record.HostSnapshot) map[string]any {
 			parts["nic"] = fmt.Sprint(n.Driver, n.Version, n.Carrier, n.OperState, n.SpeedMbps, n.Duplex, n.Autoneg,
 				n.BestMbps, n.Fixed)
 			parts["features"], parts["channels"], parts["counters"] = n.Features,
-				cmp.Or(n.Channels, &record.Channels{}), slices.Sorted(maps.Keys(n.Counters))
+				cmp.Or(n.Channels, &netstate.Channels{}), slices.Sorted(maps.Keys(n.Counters))
 		}
 	}
 	return parts

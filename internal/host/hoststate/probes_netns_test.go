@@ -16,7 +16,7 @@ import (
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // probes has the client probe a peer.
@@ -24,7 +24,7 @@ func (b *bench) probes(peer string, port int, servers ...string) {
 	if servers == nil {
 		servers = []string{}
 	}
-	b.probe = func() (record.Probe, error) {
+	b.probe = func() (netstate.Probe, error) {
 		return probe.Run(context.Background(), peer, probe.Options{Port: port, Servers: servers})
 	}
 }
@@ -64,7 +64,7 @@ func TestProbe(t *testing.T) {
 		b.listen("server", "10.0.0.1:7000")
 		b.sh("switch", "ip link set dev server-eth0 mtu 1400") // a segment between, which says nothing
 		b.probes("10.0.0.1", 7000, "10.0.0.99", "10.0.0.3", "203.0.113.1", "10.0.0.1")
-		var p record.Probe
+		var p netstate.Probe
 		b.in("client", func() (err error) { p, err = b.probe(); return err })
 		if p.Interface != "eth0" || len(p.ARP) != 1 || len(p.Missing) > 0 {
 			t.Errorf("%+v", p)
@@ -78,12 +78,12 @@ func TestProbe(t *testing.T) {
 		if m := p.PathMTU; m == nil || m.MTU != 1400 && m.MTU != 1404 || m.Reported {
 			t.Errorf("%+v", m)
 		}
-		if len(p.Connects) != 3 || slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool {
-			return c.Outcome != record.ConnectAccepted
+		if len(p.Connects) != 3 || slices.ContainsFunc(p.Connects, func(c netstate.ConnectProbe) bool {
+			return c.Outcome != netstate.ConnectAccepted
 		}) {
 			t.Errorf("%+v", p.Connects)
 		}
-		if r := p.Resolvers; len(r) != 4 || r[0].Error != record.ResolverSilent || r[1].Error != "" ||
+		if r := p.Resolvers; len(r) != 4 || r[0].Error != netstate.ResolverSilent || r[1].Error != "" ||
 			!strings.Contains(r[2].Error, "unreachable") || !strings.Contains(r[3].Error, "refused") ||
 			p.Reverse == nil || p.Reverse.Name != "nas.example" {
 			t.Errorf("%+v, %+v", r, p.Reverse)
@@ -152,7 +152,7 @@ func TestProbeAddsNothing(t *testing.T) {
 				return n
 			}
 			before := fails()
-			var p record.Probe
+			var p netstate.Probe
 			b.in("client", func() (err error) { p, err = b.probe(); return err })
 			if n := fails() - before; n > 0 || len(p.Missing) > 0 {
 				t.Errorf("%s: Ip.FragFails grew by %d: %+v %+v", peer, n, p, p.PathMTU)

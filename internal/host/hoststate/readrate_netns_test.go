@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
 )
@@ -49,13 +50,13 @@ func TestReadRate(t *testing.T) {
 				}()
 			}
 			time.Sleep(200 * time.Millisecond)
-			var s record.HostSnapshot
+			var s netstate.HostSnapshot
 			i := -1
 			for range 10 { // the reader may just have read all
 				if s, err = Read(t.Context(), Options{Over: 500 * time.Millisecond, Silent: true}); err != nil {
 					t.Fatal(err)
 				}
-				i = slices.IndexFunc(s.State.Notable, func(c record.Connection) bool {
+				i = slices.IndexFunc(s.State.Notable, func(c netstate.Connection) bool {
 					return c.ReceiveQueue >= 64<<10 && c.Local == far.LocalAddr().String() &&
 						c.Remote == near.LocalAddr().String()
 				})
@@ -67,7 +68,7 @@ func TestReadRate(t *testing.T) {
 				t.Fatalf("no connection with much unread: %+v", s.State.Notable)
 			}
 			c := s.State.Notable[i]
-			found := slices.ContainsFunc(diagnose.Hosts([]record.HostSnapshot{s}).Findings,
+			found := slices.ContainsFunc(diagnose.Hosts([]netstate.HostSnapshot{s}).Findings,
 				func(f record.Finding) bool { return f.ID == "unread-data" })
 			if c.ReadBps == nil || (*c.ReadBps > 1e8) != reads || found == reads {
 				t.Errorf("reads %t: %d bytes unread, found %t, read rate %v", reads, c.ReceiveQueue, found, c.ReadBps)

@@ -8,6 +8,7 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/rates"
 )
@@ -90,7 +91,7 @@ func (s *Sampler) Next(ctx context.Context) (record.HostSample, error) {
 // read reads the counters, and the connections where they are due.
 func (s *Sampler) read() {
 	r := &s.readings
-	r.Before, r.Now = r.Now, record.Reading{}
+	r.Before, r.Now = r.Now, netstate.Reading{}
 	read(s.reader, &r.Now)
 	if s.diag != nil && time.Until(s.connectionsDue) <= s.interval/10 {
 		s.readConnections()
@@ -110,7 +111,7 @@ func (s *Sampler) readConnections() {
 		return
 	}
 	s.missing = ""
-	t.Connections = make(map[rates.Ends]record.Connection, len(all))
+	t.Connections = make(map[rates.Ends]netstate.Connection, len(all))
 	for _, one := range all {
 		c := connection(one, s.holders)
 		t.Connections[rates.Ends{Local: c.Local, Remote: c.Remote}] = c

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // TestSince: a snapshot since an earlier one counts from there, and a silent one sends nothing.
@@ -38,7 +38,7 @@ func TestSince(t *testing.T) {
 		for range sent {
 			_, _ = conn.Write([]byte("x")) // refused
 		}
-		transmitted := func(s record.HostSnapshot) (packets uint64) {
+		transmitted := func(s netstate.HostSnapshot) (packets uint64) {
 			for _, c := range s.Reading.End.Interfaces {
 				if c.Interface == "eth0" {
 					packets = c.TxPackets

@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // send sends what was read; a part that could not be read has no series.
@@ -65,7 +65,7 @@ func (n netif) send(to chan<- prometheus.Metric) {
 
 func (r *reading) sendSockets(to chan<- prometheus.Metric) {
 	if r.tcp != nil {
-		for number, state := range record.TCPStates {
+		for number, state := range netstate.TCPStates {
 			if state != "" && state != "LISTEN" && state != "UNCONN" {
 				connections.send(to, float64(r.tcp[uint8(number)]), state)
 			}

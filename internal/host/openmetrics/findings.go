@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"linerate/internal/host/hoststate"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
 )
@@ -39,15 +40,15 @@ var (
 type doctor struct {
 	ctx   context.Context
 	close context.CancelFunc
-	read  func(context.Context, hoststate.Options) (record.HostSnapshot, error)
+	read  func(context.Context, hoststate.Options) (netstate.HostSnapshot, error)
 	after time.Duration // evaluateAfter
 	share time.Duration // evaluateShare
 	wait  time.Duration // evaluateWait
 
 	mu      sync.Mutex // held for assignments only
 	running chan struct{}
-	before  *record.HostSnapshot // see hoststate.Earlier
-	latest  *diagnosis           // nil: none yet
+	before  *netstate.HostSnapshot // see hoststate.Earlier
+	latest  *diagnosis             // nil: none yet
 }
 
 type diagnosis struct {
@@ -84,12 +85,12 @@ func (d *doctor) diagnosis() *diagnosis {
 	return d.latest
 }
 
-func (d *doctor) evaluate(done chan struct{}, before *record.HostSnapshot) {
+func (d *doctor) evaluate(done chan struct{}, before *netstate.HostSnapshot) {
 	defer close(done)
 	now := &diagnosis{at: time.Now()}
 	snapshot, err := d.read(d.ctx, hoststate.Options{Silent: true, Since: before})
 	if now.err = err; err == nil {
-		now.Evaluation = diagnose.Hosts([]record.HostSnapshot{snapshot})
+		now.Evaluation = diagnose.Hosts([]netstate.HostSnapshot{snapshot})
 	}
 	now.took = time.Since(now.at)
 	d.mu.Lock()

@@ -13,7 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/science/diagnose/counter"
 	"linerate/internal/version"
 )
@@ -98,80 +98,80 @@ var (
 // perInterface are the metrics whose only label is the interface.
 var perInterface = []struct {
 	*family
-	value func(record.InterfaceCounters) uint64
+	value func(netstate.InterfaceCounters) uint64
 }{
 	{hostFamilies.counter("interface_receive_bytes", "Bytes received, with Ethernet headers (rx_bytes).", "interface"),
-		func(c record.InterfaceCounters) uint64 { return c.RxBytes }},
+		func(c netstate.InterfaceCounters) uint64 { return c.RxBytes }},
 	{hostFamilies.counter("interface_transmit_bytes", "Bytes transmitted, with Ethernet headers (tx_bytes).",
-		"interface"), func(c record.InterfaceCounters) uint64 { return c.TxBytes }},
+		"interface"), func(c netstate.InterfaceCounters) uint64 { return c.TxBytes }},
 	{hostFamilies.counter("interface_receive_packets", "Packets received (rx_packets).", "interface"),
-		func(c record.InterfaceCounters) uint64 { return c.RxPackets }},
+		func(c netstate.InterfaceCounters) uint64 { return c.RxPackets }},
 	{hostFamilies.counter("interface_transmit_packets", "Packets transmitted (tx_packets).", "interface"),
-		func(c record.InterfaceCounters) uint64 { return c.TxPackets }},
+		func(c netstate.InterfaceCounters) uint64 { return c.TxPackets }},
 	{hostFamilies.counter("interface_receive_errors", "Damaged or unusable frames received, of all causes (rx_errors).",
-		"interface"), func(c record.InterfaceCounters) uint64 { return c.RxErrors }},
+		"interface"), func(c netstate.InterfaceCounters) uint64 { return c.RxErrors }},
 	{hostFamilies.counter("interface_receive_crc_errors",
 		"Frames with a wrong checksum, among the receive errors (rx_crc_errors).", "interface"),
-		func(c record.InterfaceCounters) uint64 { return c.RxCRC }},
+		func(c netstate.InterfaceCounters) uint64 { return c.RxCRC }},
 	{hostFamilies.counter("interface_receive_length_errors",
 		"Frames longer than the interface takes, among the receive errors (rx_length_errors).", "interface"),
-		func(c record.InterfaceCounters) uint64 { return c.RxLength }},
+		func(c netstate.InterfaceCounters) uint64 { return c.RxLength }},
 	{hostFamilies.counter("interface_transmit_errors",
 		"Frames that the interface could not send, of all causes (tx_errors).", "interface"),
-		func(c record.InterfaceCounters) uint64 { return c.TxErrors }},
+		func(c netstate.InterfaceCounters) uint64 { return c.TxErrors }},
 	{hostFamilies.counter("interface_transmit_carrier_errors",
 		"Frames without a carrier, among the transmit errors (tx_carrier_errors).", "interface"),
-		func(c record.InterfaceCounters) uint64 { return c.TxCarrier }},
+		func(c netstate.InterfaceCounters) uint64 { return c.TxCarrier }},
 	{hostFamilies.counter("interface_collisions", "Collisions, which a full-duplex link has none of.", "interface"),
-		func(c record.InterfaceCounters) uint64 { return c.Collisions }},
+		func(c netstate.InterfaceCounters) uint64 { return c.Collisions }},
 }
 
 var perDrop = []struct {
 	direction, cause string
-	value            func(record.InterfaceCounters) uint64
+	value            func(netstate.InterfaceCounters) uint64
 }{
-	{"receive", "ring_full", func(c record.InterfaceCounters) uint64 { return c.RxMissed }},
-	{"receive", "other_host", func(c record.InterfaceCounters) uint64 { return c.RxOtherhost }},
-	{"receive", "no_handler", func(c record.InterfaceCounters) uint64 { return c.RxNoHandler }},
-	{"receive", "other", func(c record.InterfaceCounters) uint64 { return c.RxDropped }},
-	{"transmit", "other", func(c record.InterfaceCounters) uint64 { return c.TxDropped }},
+	{"receive", "ring_full", func(c netstate.InterfaceCounters) uint64 { return c.RxMissed }},
+	{"receive", "other_host", func(c netstate.InterfaceCounters) uint64 { return c.RxOtherhost }},
+	{"receive", "no_handler", func(c netstate.InterfaceCounters) uint64 { return c.RxNoHandler }},
+	{"receive", "other", func(c netstate.InterfaceCounters) uint64 { return c.RxDropped }},
+	{"transmit", "other", func(c netstate.InterfaceCounters) uint64 { return c.TxDropped }},
 }
 
 var perQdisc = []struct {
 	*family
-	value func(record.QdiscCounters) uint64
+	value func(netstate.QdiscCounters) uint64
 }{
 	{hostFamilies.counter("qdisc_bytes", "Bytes sent by the queueing disciplines of one kind.", "interface", "kind"),
-		func(q record.QdiscCounters) uint64 { return q.Bytes }},
+		func(q netstate.QdiscCounters) uint64 { return q.Bytes }},
 	{hostFamilies.counter("qdisc_packets", "Packets sent by the queueing disciplines of one kind.", "interface",
-		"kind"), func(q record.QdiscCounters) uint64 { return q.Packets }},
+		"kind"), func(q netstate.QdiscCounters) uint64 { return q.Packets }},
 	{hostFamilies.counter("qdisc_drops",
 		"Packets dropped by the queueing disciplines of one kind. One with others inside counts theirs as well.",
-		"interface", "kind"), func(q record.QdiscCounters) uint64 { return q.Drops }},
+		"interface", "kind"), func(q netstate.QdiscCounters) uint64 { return q.Drops }},
 	{hostFamilies.counter("qdisc_overlimits", "How often a queueing discipline had to delay a packet.", "interface",
-		"kind"), func(q record.QdiscCounters) uint64 { return q.Overlimits }},
+		"kind"), func(q netstate.QdiscCounters) uint64 { return q.Overlimits }},
 	{hostFamilies.counter("qdisc_requeues", "How often the NIC had no room for a packet.", "interface", "kind"),
-		func(q record.QdiscCounters) uint64 { return q.Requeues }},
+		func(q netstate.QdiscCounters) uint64 { return q.Requeues }},
 	{hostFamilies.gauge("qdisc_backlog_bytes", "Bytes that wait.", "interface", "kind"),
-		func(q record.QdiscCounters) uint64 { return q.Backlog }},
+		func(q netstate.QdiscCounters) uint64 { return q.Backlog }},
 	{hostFamilies.gauge("qdisc_backlog_packets", "Packets that wait.", "interface", "kind"),
-		func(q record.QdiscCounters) uint64 { return q.Qlen }},
+		func(q netstate.QdiscCounters) uint64 { return q.Qlen }},
 }
 
 var perCPU = []struct {
 	*family
-	value func(record.SoftnetCounters) uint64
+	value func(netstate.SoftnetCounters) uint64
 }{
 	{hostFamilies.counter("softnet_processed_packets",
 		"Packets that a CPU took from its backlog and NICs (softnet_stat).", "cpu"),
-		func(c record.SoftnetCounters) uint64 { return c.Processed }},
+		func(c netstate.SoftnetCounters) uint64 { return c.Processed }},
 	{hostFamilies.counter("softnet_dropped_packets", "Packets dropped because a CPU's backlog was full.", "cpu"),
-		func(c record.SoftnetCounters) uint64 { return c.Dropped }},
+		func(c netstate.SoftnetCounters) uint64 { return c.Dropped }},
 	{hostFamilies.counter("softnet_squeezed",
 		"How often a CPU ran out of its budget or time before the queues were empty.", "cpu"),
-		func(c record.SoftnetCounters) uint64 { return c.Squeezed }},
+		func(c netstate.SoftnetCounters) uint64 { return c.Squeezed }},
 	{hostFamilies.gauge("softnet_backlog_packets", "Packets in a CPU's backlog.", "cpu"),
-		func(c record.SoftnetCounters) uint64 { return c.Backlog }},
+		func(c netstate.SoftnetCounters) uint64 { return c.Backlog }},
 }
 
 var (

@@ -22,6 +22,7 @@ import (
 
 	"linerate/internal/host/hoststate"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -219,16 +220,16 @@ func TestCountedMeanwhile(t *testing.T) {
 	defer d.close()
 	d.after, d.share, d.wait = 0, 0, time.Minute
 	readings := int64(0)
-	d.read = func(_ context.Context, o hoststate.Options) (s record.HostSnapshot, err error) {
+	d.read = func(_ context.Context, o hoststate.Options) (s netstate.HostSnapshot, err error) {
 		readings++
 		s.Reading.Host = "nas"
-		s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", Up: true}}
-		s.State.NICs = []record.NIC{
+		s.Reading.Snapshot.Interfaces = []netstate.InterfaceSnapshot{{Interface: "eth0", Up: true}}
+		s.State.NICs = []netstate.NIC{
 			{Interface: "eth0", Driver: "ixgbe", Counters: map[string]int64{"rx_crc_errors": 9 * readings}}}
-		s.State.Nftables = &record.Nftables{Rules: []record.NftRule{{Family: "inet", Table: "filter", Chain: "output",
+		s.State.Nftables = &netstate.Nftables{Rules: []netstate.NftRule{{Family: "inet", Table: "filter", Chain: "output",
 			Hook: "output", Handle: 7, Verdict: "drop", Counted: true, Packets: uint64(20 * readings)}}}
 		for _, part := range []string{"nics", "nftables"} {
-			s.State.Parts = append(s.State.Parts, record.StatePart{Part: part, EndedNs: 60e9 * readings})
+			s.State.Parts = append(s.State.Parts, netstate.StatePart{Part: part, EndedNs: 60e9 * readings})
 		}
 		if o.Since != nil && len(o.Since.State.NICs) == 1 && len(o.Since.State.Parts) == 2 {
 			overS := float64(60*readings) - float64(o.Since.State.Parts[0].EndedNs)/1e9
@@ -255,7 +256,7 @@ func TestEvaluations(t *testing.T) {
 	d := newDoctor()
 	defer d.close()
 	began, release := 0, make(chan struct{})
-	d.read = func(ctx context.Context, _ hoststate.Options) (s record.HostSnapshot, err error) {
+	d.read = func(ctx context.Context, _ hoststate.Options) (s netstate.HostSnapshot, err error) {
 		began++ // one at a time: the race detector sees others
 		select {
 		case <-release:

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/host/counters"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Limits of cardinality. linerate_omitted counts what exceeds them.
@@ -28,13 +28,13 @@ type reading struct {
 	at   time.Time
 	took time.Duration
 
-	counters  record.Reading
+	counters  netstate.Reading
 	netifs    []netif
-	qdiscs    []record.QdiscCounters // sums over an interface's qdiscs of one kind
-	tcp       map[uint8]int          // connections by state
-	listeners []record.Listener
+	qdiscs    []netstate.QdiscCounters // sums over an interface's qdiscs of one kind
+	tcp       map[uint8]int            // connections by state
+	listeners []netstate.Listener
 	sockstat  map[string]int64
-	conntrack *record.Conntrack
+	conntrack *netstate.Conntrack
 
 	failed  map[string]bool // parts that could not be read completely
 	omitted map[string]int  // counts by kind of what was omitted
@@ -43,7 +43,7 @@ type reading struct {
 // netif is an interface.
 type netif struct {
 	netlink.Link
-	record.InterfaceCounters
+	netstate.InterfaceCounters
 	speedBps, shaperBps float64 // 0: unknown or none
 	shaper              string  // the kind of the qdisc that limits the rate
 }
@@ -115,7 +115,7 @@ func (r *reading) readInterfaces(s *sources) error {
 	described, err := s.counters.Interfaces()
 	for _, l := range links {
 		n := netif{Link: l}
-		if i := slices.IndexFunc(described, func(d record.InterfaceSnapshot) bool {
+		if i := slices.IndexFunc(described, func(d netstate.InterfaceSnapshot) bool {
 			return d.Interface == l.Name
 		}); i >= 0 {
 			d := described[i]
@@ -124,7 +124,7 @@ func (r *reading) readInterfaces(s *sources) error {
 				n.shaperBps, n.shaper = d.Shaper.RateBps, d.Shaper.Kind
 			}
 		}
-		i := slices.IndexFunc(r.counters.Interfaces, func(c record.InterfaceCounters) bool {
+		i := slices.IndexFunc(r.counters.Interfaces, func(c netstate.InterfaceCounters) bool {
 			return c.Interface == l.Name
 		})
 		if i < 0 {
@@ -139,18 +139,18 @@ func (r *reading) readInterfaces(s *sources) error {
 // addQdiscs sums the qdiscs of each interface and kind: those that the kernel creates for each queue have no
 // handle.
 func (r *reading) addQdiscs() {
-	var sums []record.QdiscCounters
+	var sums []netstate.QdiscCounters
 	for _, n := range r.netifs {
 		for _, q := range r.counters.Qdiscs {
 			if q.Interface != n.Name {
 				continue
 			}
-			i := slices.IndexFunc(sums, func(o record.QdiscCounters) bool {
+			i := slices.IndexFunc(sums, func(o netstate.QdiscCounters) bool {
 				return o.Interface == q.Interface &&
 					o.Kind == q.Kind
 			})
 			if i < 0 {
-				i, sums = len(sums), append(sums, record.QdiscCounters{Interface: q.Interface, Kind: q.Kind})
+				i, sums = len(sums), append(sums, netstate.QdiscCounters{Interface: q.Interface, Kind: q.Kind})
 			}
 			sum := &sums[i]
 			sum.Bytes, sum.Packets, sum.Drops = sum.Bytes+q.Bytes, sum.Packets+q.Packets, sum.Drops+q.Drops
@@ -171,13 +171,13 @@ func (r *reading) readSockets() error {
 	defer diag.Close()
 	all, err := diag.AllTCP()
 	r.tcp = map[uint8]int{}
-	fullest := map[netip.AddrPort]record.Listener{}
+	fullest := map[netip.AddrPort]netstate.Listener{}
 	for _, s := range all {
 		if !s.Listening {
 			r.tcp[s.State]++
 			continue
 		}
-		l := record.Listener{Local: s.Local.String(), Queued: s.ReceiveQueue, Backlog: s.SendQueue}
+		l := netstate.Listener{Local: s.Local.String(), Queued: s.ReceiveQueue, Backlog: s.SendQueue}
 		if other, there := fullest[s.Local]; !there || l.Queued-l.Backlog > other.Queued-other.Backlog {
 			fullest[s.Local] = l
 		}

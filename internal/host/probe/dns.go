@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // reverseName returns the DNS name for the reverse lookup of an address (RFC 1035, section 3.5; RFC 3596).
@@ -72,7 +72,7 @@ func reverse(a netip.Addr, server string, deadline time.Time) (name string, err 
 			return name, err
 		}
 	}
-	return "", errors.New(record.ResolverSilent)
+	return "", errors.New(netstate.ResolverSilent)
 }
 
 // answer reads the answer to a query and skips other packets.

@@ -20,7 +20,7 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/unit"
 )
 
@@ -54,15 +54,15 @@ const (
 )
 
 // Run probes a peer, an address or a name. It fails if the name servers answer that the name has no address.
-func Run(ctx context.Context, peer string, o Options) (record.Probe, error) {
+func Run(ctx context.Context, peer string, o Options) (netstate.Probe, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	p := &prober{ctx: ctx, Probe: record.Probe{Peer: peer, Sent: []string{}}}
+	p := &prober{ctx: ctx, Probe: netstate.Probe{Peer: peer, Sent: []string{}}}
 	address, err := addressOf(ctx, peer)
 	if err != nil {
 		p.address = netip.AddrFrom4([4]byte{127, 0, 0, 1}) // every server can be asked for this address
 		p.names(o.Servers)
-		if slices.ContainsFunc(p.Resolvers, func(r record.ResolverProbe) bool { return r.Error != "" }) {
+		if slices.ContainsFunc(p.Resolvers, func(r netstate.ResolverProbe) bool { return r.Error != "" }) {
 			p.missing("address", err)
 			return p.Probe, nil
 		}
@@ -91,7 +91,7 @@ func addressOf(ctx context.Context, peer string) (netip.Addr, error) {
 }
 
 type prober struct {
-	record.Probe
+	netstate.Probe
 	ctx     context.Context
 	address netip.Addr
 	own     net.HardwareAddr
@@ -150,7 +150,7 @@ func (p *prober) route() {
 		return
 	}
 	defer conn.Close()
-	answer, err := conn.LookupRoute(record.RouteLookup{Destination: p.address.WithZone("").String()}, nil)
+	answer, err := conn.LookupRoute(netstate.RouteLookup{Destination: p.address.WithZone("").String()}, nil)
 	if p.address.Zone() != "" { // a link-local address names its interface
 		answer.Interface, err = p.address.Zone(), nil
 	}
@@ -184,7 +184,7 @@ func (p *prober) arp() {
 	slices.Sort(p.ARP)
 	if len(p.ARP) > 1 {
 		for _, r := range p.ask(p.beside()...) {
-			p.Answers = append(p.Answers, record.Neighbour{Interface: p.Interface, Address: r.Address.String(),
+			p.Answers = append(p.Answers, netstate.Neighbour{Interface: p.Interface, Address: r.Address.String(),
 				MAC: r.MAC})
 		}
 	}
@@ -240,7 +240,7 @@ func (p *prober) echo() {
 			times = append(times, ms(at))
 		}
 	}
-	e := &record.EchoProbe{}
+	e := &netstate.EchoProbe{}
 	forOthers := p.otherMAC()
 	for n := range echoes {
 		began[uint16(n)] = time.Now()
@@ -336,7 +336,7 @@ func (p *prober) size(socket *sock.Echo, wait time.Duration) {
 		}
 		return false
 	}
-	m := &record.PathMTUProbe{}
+	m := &netstate.PathMTUProbe{}
 	low, high := least, most+1
 	for next := most; low < high-1 || m.MTU == 0; next = (low + high) / 2 {
 		if passes(next) {
@@ -374,21 +374,21 @@ func (p *prober) connect(port int) {
 		began := time.Now()
 		d := net.Dialer{Deadline: time.Now().Add(connectWait), FallbackDelay: -1}
 		c, err := d.DialContext(p.ctx, "tcp", netip.AddrPortFrom(p.address, uint16(port)).String())
-		one := record.ConnectProbe{Port: port, Ms: ms(began)}
+		one := netstate.ConnectProbe{Port: port, Ms: ms(began)}
 		var timeout net.Error
 		switch {
 		case err == nil:
-			one.Outcome = record.ConnectAccepted
+			one.Outcome = netstate.ConnectAccepted
 			c.Close()
 		case errors.Is(err, syscall.ECONNREFUSED):
-			one.Outcome = record.ConnectRefused
+			one.Outcome = netstate.ConnectRefused
 		case errors.As(err, &timeout) && timeout.Timeout():
-			one.Outcome = record.ConnectUnanswered
+			one.Outcome = netstate.ConnectUnanswered
 		default:
 			one.Outcome = err.Error()
 		}
 		p.Connects = append(p.Connects, one)
-		if one.Outcome != record.ConnectAccepted || !p.pause(echoPause) {
+		if one.Outcome != netstate.ConnectAccepted || !p.pause(echoPause) {
 			break
 		}
 	}
@@ -413,13 +413,13 @@ func (p *prober) names(servers []string) {
 		}
 		began := time.Now()
 		name, err := reverse(p.address, server, time.Now().Add(resolverWait))
-		one := record.ResolverProbe{Server: server, Ms: ms(began)}
+		one := netstate.ResolverProbe{Server: server, Ms: ms(began)}
 		if err != nil {
 			one.Error = err.Error()
 		}
 		p.Resolvers = append(p.Resolvers, one)
 		if err == nil && p.Reverse == nil {
-			p.Reverse = &record.ReverseProbe{Name: name, Ms: one.Ms}
+			p.Reverse = &netstate.ReverseProbe{Name: name, Ms: one.Ms}
 		}
 	}
 	if len(p.Resolvers) > 0 {

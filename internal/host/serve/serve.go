@@ -31,7 +31,7 @@ import (
 	"linerate/internal/host/socket"
 	"linerate/internal/host/traffic"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 const (
@@ -124,9 +124,9 @@ type server struct {
 
 	mu       sync.Mutex // held for assignments only
 	clients  []client
-	finished record.OtherFlows // bytes of ended sessions
-	ended    int64             // sessions
-	refused  int64             // of these
+	finished netstate.OtherFlows // bytes of ended sessions
+	ended    int64               // sessions
+	refused  int64               // of these
 	sessions sync.WaitGroup
 }
 
@@ -318,7 +318,7 @@ func (s *server) serve(conn *net.TCPConn, stream net.Conn, from netip.Addr, welc
 	}
 	defer account.Close()
 	var g *agent.Client
-	g, err = agent.NewClient(account, s.options.Bounds, s.access, func() record.OtherFlows { return s.others(g) })
+	g, err = agent.NewClient(account, s.options.Bounds, s.access, func() netstate.OtherFlows { return s.others(g) })
 	if err != nil {
 		return agent.Summary{}, greeting.Refuse(stream, err.Error())
 	}
@@ -361,7 +361,7 @@ func (s *server) remove(c client) {
 
 // others is what all clients but one have moved since the server began, and how
 // many they are now.
-func (s *server) others(than client) record.OtherFlows {
+func (s *server) others(than client) netstate.OtherFlows {
 	s.mu.Lock()
 	sum, clients := s.finished, s.clients
 	s.mu.Unlock()

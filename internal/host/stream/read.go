@@ -10,7 +10,7 @@ import (
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // tcpFlow is one end of a TCP connection.
@@ -49,7 +49,7 @@ func (f *tcpFlow) Describe(out *message.FlowEnd) {
 		return
 	}
 	out.CongestionControl = f.congestion
-	var info record.TCPInfo
+	var info netstate.TCPInfo
 	if socket.WithConn(f.conn, func(fd int) (err error) {
 		if f.Request.Sends {
 			out.UnsentBytes, _ = sock.Queued(fd, true)
@@ -77,7 +77,7 @@ func (f *tcpFlow) Describe(out *message.FlowEnd) {
 
 // Sample returns, at a receiver, the bytes received and those not read yet; at a sender, the bytes
 // acknowledged, in flight and unsent, the round-trip time and the congestion window.
-func (f *tcpFlow) Sample() (out record.FlowSample) {
+func (f *tcpFlow) Sample() (out netstate.FlowSample) {
 	out.ReceivedBytes, _ = f.Moved()
 	if !f.IsOpen() || f.IsClosed() {
 		return out

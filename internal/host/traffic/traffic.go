@@ -31,7 +31,7 @@ import (
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // A FlowEngine holds one end of each of a trial's flows of some protocols. Its methods are safe
@@ -52,7 +52,7 @@ type FlowEngine interface {
 	// Read returns the current state of every flow. Light returns the few values that may be
 	// read during a window.
 	Read() []message.FlowEnd
-	Light() []record.FlowSample
+	Light() []netstate.FlowSample
 	// Flows returns the number of flows. Moved returns the bytes that all of them have received
 	// and written so far.
 	Flows() int
@@ -285,8 +285,8 @@ func (e *Engine) Read() []message.FlowEnd {
 }
 
 // Light returns the few values of every flow that are read during a window.
-func (e *Engine) Light() []record.FlowSample {
-	samples := []record.FlowSample{}
+func (e *Engine) Light() []netstate.FlowSample {
+	samples := []netstate.FlowSample{}
 	for _, c := range e.all() {
 		samples = append(samples, c.Light()...)
 	}

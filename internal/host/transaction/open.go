@@ -13,7 +13,7 @@ import (
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // listen starts the workers, and opens a socket unless connections arrive from a shared listener.
@@ -83,7 +83,7 @@ func (f *rrFlow) established() (n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, fd := range f.fds {
-		if info, err := sock.TCPInfo(int(fd)); err != nil || info.State == record.TCPEstablished {
+		if info, err := sock.TCPInfo(int(fd)); err != nil || info.State == netstate.TCPEstablished {
 			n++
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
 )
@@ -377,7 +378,7 @@ func merge(sum *message.FlowEnd, part message.FlowEnd) {
 }
 
 // Sample returns what all processes have received and completed.
-func (s *processGroup) Sample() (out record.FlowSample) {
+func (s *processGroup) Sample() (out netstate.FlowSample) {
 	for _, r := range s.callAll(func(int) task { return task{Light: true} }) {
 		out.ReceivedBytes += r.Sample.ReceivedBytes
 		out.Done += r.Sample.Done

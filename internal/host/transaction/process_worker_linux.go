@@ -13,7 +13,7 @@ import (
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // If a flow has more connections than one process may have, it is split among worker processes
@@ -43,11 +43,11 @@ type assignment struct {
 
 // report is the reply of a worker process.
 type report struct {
-	Listening message.Listening `json:"listening"`
-	Opened    message.Opened    `json:"opened"`
-	End       message.FlowEnd   `json:"end"`
-	Sample    record.FlowSample `json:"sample"`
-	Settled   bool              `json:"settled,omitempty"`
+	Listening message.Listening   `json:"listening"`
+	Opened    message.Opened      `json:"opened"`
+	End       message.FlowEnd     `json:"end"`
+	Sample    netstate.FlowSample `json:"sample"`
+	Settled   bool                `json:"settled,omitempty"`
 	// BusyNs has the CPU time of its threads, CPUNs that of the whole process. MemoryBytes is its
 	// memory.
 	BusyNs      []int64 `json:"busy_ns,omitempty"`

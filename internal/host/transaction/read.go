@@ -9,6 +9,7 @@ import (
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/stats"
@@ -159,7 +160,7 @@ func (f *rrFlow) describeWaiting(out *message.FlowEnd) {
 }
 
 // Sample returns the bytes received and, at the client, the transactions completed so far.
-func (f *rrFlow) Sample() (out record.FlowSample) {
+func (f *rrFlow) Sample() (out netstate.FlowSample) {
 	for _, w := range f.threads() {
 		out.ReceivedBytes += w.received.Load()
 		if f.isClient {

@@ -12,7 +12,7 @@ import (
 
 	"linerate/internal/kernel"
 	"linerate/internal/kernel/netlink"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Handle reads and changes interfaces of the network namespace in which it was opened. A nil Handle reports no
@@ -84,8 +84,8 @@ func speed(mbps uint32) int64 {
 
 // NIC reads an interface. Parts that it does not support are absent. It fails if the driver's name, which every
 // interface has, or the device model cannot be read.
-func (h *Handle) NIC(l netlink.Link) (record.NIC, error) {
-	nic := record.NIC{Interface: l.Name, OperState: l.OperState, Carrier: l.Carrier,
+func (h *Handle) NIC(l netlink.Link) (netstate.NIC, error) {
+	nic := netstate.NIC{Interface: l.Name, OperState: l.OperState, Carrier: l.Carrier,
 		CarrierChanges: int64(l.CarrierChanges),
 		Promiscuous:    l.Promiscuous, TxQueueLen: l.TxQueueLen, Peer: l.Peer, VLAN: l.VLAN}
 	info, err := unix.IoctlGetEthtoolDrvinfo(h.fd, l.Name)
@@ -99,11 +99,11 @@ func (h *Handle) NIC(l netlink.Link) (record.NIC, error) {
 	h.settings(&nic)
 	nic.FEC, nic.RSS = h.fec(l.Name), h.spreading(l.Name)
 	for _, r := range h.Steering(l.Name) {
-		nic.Steering = append(nic.Steering, record.FlowRule{Location: r.Key, Rule: r.Value})
+		nic.Steering = append(nic.Steering, netstate.FlowRule{Location: r.Key, Rule: r.Value})
 	}
 	h.offloads(&nic)
 	nic.Counters = h.Counters(nic.Interface, nic.Driver)
-	nic.Meanings = record.MeaningsOf(nic.Driver, nic.Counters)
+	nic.Meanings = netstate.MeaningsOf(nic.Driver, nic.Counters)
 	return nic, errors.Join(err, h.sys.add(&nic, l))
 }
 
@@ -115,7 +115,7 @@ func known(text []byte) string {
 	return ""
 }
 
-func (h *Handle) link(nic *record.NIC) {
+func (h *Handle) link(nic *netstate.NIC) {
 	link, ok := h.settingsOf(nic.Interface)
 	if !ok {
 		return
@@ -134,26 +134,26 @@ func (h *Handle) link(nic *record.NIC) {
 	}
 }
 
-func (h *Handle) settings(nic *record.NIC) {
+func (h *Handle) settings(nic *netstate.NIC) {
 	name := nic.Interface
 	if r, err := h.numbers(name, "rings"); err == nil {
-		nic.Rings = &record.Rings{Rx: r.of("rx"), MostRx: r.most("rx"), Tx: r.of("tx"), MostTx: r.most("tx")}
+		nic.Rings = &netstate.Rings{Rx: r.of("rx"), MostRx: r.most("rx"), Tx: r.of("tx"), MostTx: r.most("tx")}
 	}
 	if c, err := h.numbers(name, "channels"); err == nil {
-		nic.Channels = &record.Channels{Rx: c.of("rx"), MostRx: c.most("rx"), Tx: c.of("tx"), MostTx: c.most("tx"),
+		nic.Channels = &netstate.Channels{Rx: c.of("rx"), MostRx: c.most("rx"), Tx: c.of("tx"), MostTx: c.most("tx"),
 			Combined: c.of("combined"), MostCombined: c.most("combined")}
 	}
 	if c, err := h.numbers(name, "coalesce"); err == nil {
-		nic.Coalesce = &record.Coalesce{RxUs: c.of("rx-usecs"), RxFrames: c.of("rx-frames"), TxUs: c.of("tx-usecs"),
+		nic.Coalesce = &netstate.Coalesce{RxUs: c.of("rx-usecs"), RxFrames: c.of("rx-frames"), TxUs: c.of("tx-usecs"),
 			TxFrames: c.of("tx-frames"),
 			AdaptRx:  c.on("adaptive-rx"), AdaptTx: c.on("adaptive-tx")}
 	}
 	if p, err := h.numbers(name, "pause"); err == nil {
-		nic.Pause = &record.Pause{Autoneg: p.on("autoneg"), Rx: p.on("rx"), Tx: p.on("tx")}
+		nic.Pause = &netstate.Pause{Autoneg: p.on("autoneg"), Rx: p.on("rx"), Tx: p.on("tx")}
 	}
 }
 
-func (h *Handle) offloads(nic *record.NIC) {
+func (h *Handle) offloads(nic *netstate.NIC) {
 	all, err := h.features(nic.Interface)
 	if err != nil {
 		return
@@ -186,7 +186,7 @@ func (h *Handle) Counters(name, driver string) map[string]int64 {
 	names := slices.Sorted(maps.Keys(all))
 	if len(names) > mostCounters {
 		slices.SortStableFunc(names, func(a, b string) int {
-			meant := func(name string) int { return min(len(record.MeaningOf(driver, name)), 1) }
+			meant := func(name string) int { return min(len(netstate.MeaningOf(driver, name)), 1) }
 			return meant(b) - meant(a)
 		})
 		names = names[:mostCounters]

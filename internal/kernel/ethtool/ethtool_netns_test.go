@@ -10,7 +10,7 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/netlink"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // TestLinkSpeedAndDriver: a veth's driver says 10 Gbit/s (drivers/net/veth.c), which is
@@ -58,7 +58,7 @@ func TestNIC(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		read := func() record.NIC {
+		read := func() netstate.NIC {
 			t.Helper()
 			l, err := conn.LinkByName("eth0")
 			if err != nil {

@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"linerate/internal/kernel/netlink"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/setting"
 )
 
@@ -29,13 +29,13 @@ func (*Handle) SpeedMbps(string) int64 { return 0 }
 func (*Handle) Interrupts([]netlink.Link) []int { return nil }
 
 // Module returns nothing.
-func (*Handle) Module(string) *record.Module { return nil }
+func (*Handle) Module(string) *netstate.Module { return nil }
 
 // Counters returns nothing.
 func (*Handle) Counters(_, _ string) map[string]int64 { return nil }
 
 // NIC returns errors.ErrUnsupported.
-func (*Handle) NIC(netlink.Link) (record.NIC, error) { return record.NIC{}, errors.ErrUnsupported }
+func (*Handle) NIC(netlink.Link) (netstate.NIC, error) { return netstate.NIC{}, errors.ErrUnsupported }
 
 // Resolve returns errors.ErrUnsupported.
 func (*Handle) Resolve(string, setting.NICOption) ([]setting.NICOption, error) {

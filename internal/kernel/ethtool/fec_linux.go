@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // fecParam is struct ethtool_fecparam (linux/ethtool.h).
@@ -28,17 +28,17 @@ func fecText(bits uint32) string {
 }
 
 // fec reads forward error correction; nil: the interface has none.
-func (h *Handle) fec(name string) *record.FEC {
+func (h *Handle) fec(name string) *netstate.FEC {
 	p := fecParam{cmd: unix.ETHTOOL_GFECPARAM}
 	if h.call(name, unsafe.Pointer(&p)) != nil || p.active|p.configured == 0 {
 		return nil
 	}
-	return &record.FEC{Active: fecText(p.active), Configured: fecText(p.configured)}
+	return &netstate.FEC{Active: fecText(p.active), Configured: fecText(p.configured)}
 }
 
 // spreading reads how packets are spread over queues; nil: not reported.
-func (h *Handle) spreading(name string) *record.RSS {
-	var rss record.RSS
+func (h *Handle) spreading(name string) *netstate.RSS {
+	var rss netstate.RSS
 	rss.Table, _ = h.rss(name, "table")
 	for kind := range flowTypes {
 		if fields, err := h.rss(name, kind); err == nil {
@@ -56,7 +56,7 @@ func (h *Handle) spreading(name string) *record.RSS {
 
 // Module reads the pluggable module of an interface over a bus, which takes some 100 ms; nil if there is none
 // or its driver cannot read it.
-func (h *Handle) Module(name string) *record.Module {
+func (h *Handle) Module(name string) *netstate.Module {
 	memory, err := h.memory(name)
 	if err != nil {
 		return nil

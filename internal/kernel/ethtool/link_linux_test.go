@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // TestAutonegUnsupported: a port that does not support autonegotiation has none that is off.
@@ -32,7 +32,7 @@ func TestAutonegUnsupported(t *testing.T) {
 			}
 			return nil
 		}}
-		nic := record.NIC{Interface: "eth0"}
+		nic := netstate.NIC{Interface: "eth0"}
 		h.link(&nic)
 		if nic.BestMbps == 0 || (nic.Autoneg != nil) != test.want || test.want && *nic.Autoneg {
 			t.Errorf("%s: %+v", name, nic)

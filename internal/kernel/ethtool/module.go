@@ -5,13 +5,13 @@ import (
 	"math"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/plain"
-	"linerate/internal/model/record"
 )
 
 // parseModule parses the memory of a pluggable module as ethtool -m returns it: for an SFP (SFF-8472) 256 bytes
 // of address A0h and 256 of A2h, for a QSFP (SFF-8636) page 00h. nil: another kind.
-func parseModule(memory []byte) *record.Module {
+func parseModule(memory []byte) *netstate.Module {
 	if len(memory) == 0 {
 		return nil
 	}
@@ -25,11 +25,11 @@ func parseModule(memory []byte) *record.Module {
 	return nil
 }
 
-func parseSFP(memory []byte) *record.Module {
+func parseSFP(memory []byte) *netstate.Module {
 	if len(memory) < 96 {
 		return nil
 	}
-	m := &record.Module{Vendor: padded(memory[20:36]), Part: padded(memory[40:56])}
+	m := &netstate.Module{Vendor: padded(memory[20:36]), Part: padded(memory[40:56])}
 	// Bits of byte 92: diagnostics exist, and are internally calibrated.
 	const there, calibrated, diagnostics = 1 << 6, 1 << 5, 256
 	if memory[92]&there == 0 || memory[92]&calibrated == 0 || len(memory) < diagnostics+106 {
@@ -41,11 +41,11 @@ func parseSFP(memory []byte) *record.Module {
 	return m
 }
 
-func parseQSFP(memory []byte) *record.Module {
+func parseQSFP(memory []byte) *netstate.Module {
 	if len(memory) < 184 {
 		return nil
 	}
-	return &record.Module{Vendor: padded(memory[148:164]), Part: padded(memory[168:184]),
+	return &netstate.Module{Vendor: padded(memory[148:164]), Part: padded(memory[168:184]),
 		TemperatureC: temperature(memory[22:]),
 		RxPowerDBm:   powers(memory[34:42]), TxPowerDBm: powers(memory[50:58])}
 }

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // TestParseModule: figures are at the places of SFF-8472 and SFF-8636, and none where the
@@ -21,7 +21,7 @@ func TestParseModule(t *testing.T) {
 	put(256+96, 35*256+128)
 	put(256+102, 10000) // 1 mW
 	put(256+104, 1000)  // 0.1 mW
-	want := &record.Module{Vendor: "ACME\uFFFD", Part: "SFP-10G-SR", TemperatureC: 35.5, TxPowerDBm: []float64{0},
+	want := &netstate.Module{Vendor: "ACME\uFFFD", Part: "SFP-10G-SR", TemperatureC: 35.5, TxPowerDBm: []float64{0},
 		RxPowerDBm: []float64{-10}}
 	if got := parseModule(sfp); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

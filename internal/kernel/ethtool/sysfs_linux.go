@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/plain"
-	"linerate/internal/model/record"
 )
 
 // sysfs reads the device model from a sysfs tree, and interrupts from a /proc tree.
@@ -46,7 +46,7 @@ func (s sysfs) shows(name string, index int, mac string) bool {
 }
 
 // add adds what the device model has about an interface.
-func (s sysfs) add(nic *record.NIC, l netlink.Link) error {
+func (s sysfs) add(nic *netstate.NIC, l netlink.Link) error {
 	dir := filepath.Join(s.sys, "class/net", l.Name)
 	if !s.shows(l.Name, l.Index, l.MAC) {
 		return errOtherNamespace
@@ -59,7 +59,7 @@ func (s sysfs) add(nic *record.NIC, l netlink.Link) error {
 	return nil
 }
 
-func (s sysfs) addDevice(nic *record.NIC, dir string) {
+func (s sysfs) addDevice(nic *netstate.NIC, dir string) {
 	if _, err := os.Stat(dir); err != nil {
 		return
 	}
@@ -69,7 +69,7 @@ func (s sysfs) addDevice(nic *record.NIC, dir string) {
 	if vendor, device := text(dir, "vendor"), text(dir, "device"); vendor != "" {
 		nic.Device = strings.TrimPrefix(vendor, "0x") + ":" + strings.TrimPrefix(device, "0x")
 	}
-	link := record.PCIeLink{
+	link := netstate.PCIeLink{
 		Width: int(number(dir, "current_link_width")), MostWidth: int(number(dir, "max_link_width")),
 		GTps: transfers(text(dir, "current_link_speed")), MostGTps: transfers(text(dir, "max_link_speed")),
 	}
@@ -83,7 +83,7 @@ func (s sysfs) addDevice(nic *record.NIC, dir string) {
 	counts := s.interrupts()
 	for _, n := range s.irqs(dir) {
 		dir := filepath.Join(s.proc, "irq", strconv.Itoa(n))
-		irq := record.IRQ{IRQ: n, Name: counts[n].name, Affinity: text(dir, "smp_affinity_list"),
+		irq := netstate.IRQ{IRQ: n, Name: counts[n].name, Affinity: text(dir, "smp_affinity_list"),
 			Effective: text(dir, "effective_affinity_list"), Count: counts[n].count}
 		if node, err := strconv.Atoi(text(dir, "node")); err == nil {
 			irq.NUMA = &node
@@ -165,10 +165,10 @@ func (s sysfs) interrupts() map[int]interrupt {
 	return counts
 }
 
-func (s sysfs) addQueues(nic *record.NIC, dir string) {
+func (s sysfs) addQueues(nic *netstate.NIC, dir string) {
 	queues, _ := os.ReadDir(dir)
 	for _, q := range queues {
-		queue := record.NICQueue{Queue: q.Name()}
+		queue := netstate.NICQueue{Queue: q.Name()}
 		if strings.HasPrefix(queue.Queue, "rx-") {
 			queue.CPUs, queue.Flows = text(dir, queue.Queue, "rps_cpus"), int(number(dir, queue.Queue, "rps_flow_cnt"))
 		} else {
@@ -179,5 +179,5 @@ func (s sysfs) addQueues(nic *record.NIC, dir string) {
 		}
 		nic.Queues = append(nic.Queues, queue)
 	}
-	slices.SortFunc(nic.Queues, func(a, b record.NICQueue) int { return cmp.Compare(a.Queue, b.Queue) })
+	slices.SortFunc(nic.Queues, func(a, b netstate.NICQueue) int { return cmp.Compare(a.Queue, b.Queue) })
 }

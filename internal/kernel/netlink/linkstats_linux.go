@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Indices of the counters in struct rtnl_link_stats64 (linux/if_link.h).
@@ -36,7 +36,7 @@ const (
 // Names maps indices to names; it is updated when an interface is missing, so pass the same map
 // again. The method uses RTM_GETSTATS, whose answer only has counters and takes a fraction of the
 // time of a link dump, which it uses on kernels before 4.7.
-func (c *Conn) InterfaceCounters(names map[int]string) ([]record.InterfaceCounters, error) {
+func (c *Conn) InterfaceCounters(names map[int]string) ([]netstate.InterfaceCounters, error) {
 	all, err := c.statsDump()
 	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.EINVAL) {
 		all, err = c.statsOfLinks()
@@ -52,7 +52,7 @@ func (c *Conn) InterfaceCounters(names map[int]string) ([]record.InterfaceCounte
 		clear(names)
 		maps.Copy(names, fresh)
 	}
-	var counters []record.InterfaceCounters
+	var counters []netstate.InterfaceCounters
 	for _, s := range all {
 		// An interface that was deleted after the dump has no name any more.
 		if s.counters.Interface = names[s.index]; s.counters.Interface != "" {
@@ -64,7 +64,7 @@ func (c *Conn) InterfaceCounters(names map[int]string) ([]record.InterfaceCounte
 
 type indexedStats struct {
 	index    int
-	counters record.InterfaceCounters
+	counters netstate.InterfaceCounters
 }
 
 // struct if_stats_msg: family, 3 bytes of padding, index, filter mask.
@@ -93,8 +93,8 @@ func (c *Conn) stats(kind, answer uint16, request []byte, attribute uint16) ([]i
 		})
 }
 
-func linkStats64(stats []byte, atNs int64) record.InterfaceCounters {
-	return record.InterfaceCounters{
+func linkStats64(stats []byte, atNs int64) netstate.InterfaceCounters {
+	return netstate.InterfaceCounters{
 		RxBytes:     counter(stats, statRxBytes),
 		TxBytes:     counter(stats, statTxBytes),
 		RxPackets:   counter(stats, statRxPackets),

@@ -5,7 +5,7 @@ package netlink
 import (
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // TestLinkStats64: each counter is read from its own place of struct
@@ -15,7 +15,7 @@ func TestLinkStats64(t *testing.T) {
 	for place := range 25 {
 		stats = native.AppendUint64(stats, uint64(100+place))
 	}
-	want := record.InterfaceCounters{RxPackets: 100, TxPackets: 101, RxBytes: 102, TxBytes: 103, RxErrors: 104,
+	want := netstate.InterfaceCounters{RxPackets: 100, TxPackets: 101, RxBytes: 102, TxBytes: 103, RxErrors: 104,
 		TxErrors:  105,
 		RxDropped: 106, TxDropped: 107, RxMissed: 115, RxOtherhost: 124, AtNs: 7,
 		Collisions: 109, RxLength: 110, RxCRC: 112, TxCarrier: 117, RxNoHandler: 123}

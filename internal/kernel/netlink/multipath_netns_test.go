@@ -12,7 +12,7 @@ import (
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/flow"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // tiers are three namespaces in a row, joined by so many cables each: what near
@@ -208,7 +208,7 @@ func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int,
 	}
 	taken = [2]map[string]int{{}, {}}
 	for _, opened := range order {
-		q := record.RouteLookup{Source: from.String(), Destination: to.String(), Protocol: flow.TCP,
+		q := netstate.RouteLookup{Source: from.String(), Destination: to.String(), Protocol: flow.TCP,
 			SourcePort: opened.Port(), DestinationPort: at.Port()}
 		first, err := s.near.conn.LookupRoute(q, nil)
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // ndaProtocol is NDA_PROTOCOL (linux/neighbour.h): the program that created the entry.
@@ -60,7 +60,7 @@ func (c *Conn) Neighbours() ([]Neighbour, error) {
 // NextHop returns the neighbour entry that packets to an address use: that of the address itself or
 // of a gateway. If there is none, Address is invalid.
 func (c *Conn) NextHop(to netip.Addr) (Neighbour, error) {
-	route, err := c.LookupRoute(record.RouteLookup{Destination: to.WithZone("").String()}, nil)
+	route, err := c.LookupRoute(netstate.RouteLookup{Destination: to.WithZone("").String()}, nil)
 	if to.Zone() != "" { // the zone of a link-local address is the interface
 		route.Interface, route.Gateway, err = to.Zone(), "", nil
 	}
@@ -155,7 +155,7 @@ func (c *Conn) DeleteNeighbour(name string, address netip.Addr) error {
 
 // FDB lists the forwarding tables of all bridges in the namespace (bridge(8)). An address with
 // entries in several VLANs of a port is listed once.
-func (c *Conn) FDB() ([]record.FDBEntry, error) {
+func (c *Conn) FDB() ([]netstate.FDBEntry, error) {
 	links, err := c.Links()
 	if err != nil {
 		return nil, err
@@ -172,9 +172,9 @@ func (c *Conn) FDB() ([]record.FDBEntry, error) {
 	}
 	entries, err := list(c, "list forwarding tables", unix.RTM_GETNEIGH, unix.RTM_NEWNEIGH, ndmsgLen,
 		[][]byte{ndmsg(unix.AF_BRIDGE, 0, 0, 0)},
-		func(body []byte, _ int64) (record.FDBEntry, bool) {
+		func(body []byte, _ int64) (netstate.FDBEntry, bool) {
 			index := indexOf(body)
-			entry := record.FDBEntry{Interface: names[index], Local: native.Uint16(body[8:])&unix.NUD_PERMANENT != 0}
+			entry := netstate.FDBEntry{Interface: names[index], Local: native.Uint16(body[8:])&unix.NUD_PERMANENT != 0}
 			vlan, master := false, 0
 			for a := range attributes(body[ndmsgLen:]) {
 				switch a.kind {
@@ -192,8 +192,8 @@ func (c *Conn) FDB() ([]record.FDBEntry, error) {
 			// Each local address is repeated for each VLAN of its interface.
 			return entry, ofBridge && !(entry.Local && vlan) && entry.MAC != "" && entry.Interface != ""
 		})
-	seen := make(map[record.FDBEntry]bool, len(entries))
-	return slices.DeleteFunc(entries, func(e record.FDBEntry) bool {
+	seen := make(map[netstate.FDBEntry]bool, len(entries))
+	return slices.DeleteFunc(entries, func(e netstate.FDBEntry) bool {
 		again := seen[e]
 		seen[e] = true
 		return again

@@ -15,7 +15,7 @@ import (
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/setting"
 )
 
@@ -224,7 +224,7 @@ func TestRoutesRulesLookups(t *testing.T) {
 			found := map[string]Route{}
 			for _, r := range routes {
 				found[r.Text] = r
-				parsed := record.ParseRoute(r.Table, r.To.String(), r.Text)
+				parsed := netstate.ParseRoute(r.Table, r.To.String(), r.Text)
 				parsed.Nexthops, parsed.Dead = r.Entry.Nexthops, r.Entry.Dead // which the text does not have
 				if !reflect.DeepEqual(parsed, r.Entry) {
 					t.Errorf("%+v is read as %+v", r.Entry, parsed)
@@ -266,15 +266,15 @@ func TestRoutesRulesLookups(t *testing.T) {
 			}
 		}
 
-		lookup, err := c.LookupRoute(record.RouteLookup{Source: "10.1.0.1", Destination: "10.8.1.1"}, nil)
+		lookup, err := c.LookupRoute(netstate.RouteLookup{Source: "10.1.0.1", Destination: "10.8.1.1"}, nil)
 		if err != nil || lookup.Interface != "a0" || lookup.Gateway != "10.1.0.2" || lookup.ChosenSource != "" {
 			t.Errorf("lookup: %+v, %v", lookup, err)
 		}
-		if lookup, err := c.LookupRoute(record.RouteLookup{Destination: "10.8.1.1"}, map[int]string{}); err != nil ||
+		if lookup, err := c.LookupRoute(netstate.RouteLookup{Destination: "10.8.1.1"}, map[int]string{}); err != nil ||
 			lookup.Interface != "a0" || lookup.ChosenSource != "10.1.0.1" {
 			t.Errorf("lookup without a source: %+v, %v", lookup, err)
 		}
-		_, err = c.LookupRoute(record.RouteLookup{Destination: "192.0.2.1"}, nil)
+		_, err = c.LookupRoute(netstate.RouteLookup{Destination: "192.0.2.1"}, nil)
 		if !errors.Is(err, syscall.ENETUNREACH) || !strings.Contains(err.Error(), "192.0.2.1") {
 			t.Errorf("lookup of an unreachable address: %v", err)
 		}
@@ -295,7 +295,7 @@ func TestRoutesRulesLookups(t *testing.T) {
 		if !plain[500] || plain[501] || !plain[32766] {
 			t.Errorf("which rules are plain: %v", plain)
 		}
-		lookup, err = c.LookupRoute(record.RouteLookup{Source: "10.1.0.1", Destination: "10.6.1.1"}, nil)
+		lookup, err = c.LookupRoute(netstate.RouteLookup{Source: "10.1.0.1", Destination: "10.6.1.1"}, nil)
 		if err != nil || lookup.Interface != "b0" {
 			t.Errorf("lookup by source rule: %+v, %v", lookup, err)
 		}

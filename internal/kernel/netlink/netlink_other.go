@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"linerate/internal/model/device"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/topology"
 )
 
@@ -54,12 +54,12 @@ func (*Conn) Addresses() (addresses []Address, err error) {
 	return addresses, err
 }
 
-func (*Conn) Bridges() ([]record.Bridge, error) { return nil, unsupported("list bridges") }
-func (*Conn) Bonds() ([]record.Bond, error)     { return nil, unsupported("list bonds") }
+func (*Conn) Bridges() ([]netstate.Bridge, error) { return nil, unsupported("list bridges") }
+func (*Conn) Bonds() ([]netstate.Bond, error)     { return nil, unsupported("list bonds") }
 
 func (*Conn) LinkByName(string) (Link, error)     { return Link{}, unsupported("find interface") }
 func (*Conn) ChangeLink(string, LinkChange) error { return unsupported("change link") }
-func (*Conn) InterfaceCounters(map[int]string) ([]record.InterfaceCounters, error) {
+func (*Conn) InterfaceCounters(map[int]string) ([]netstate.InterfaceCounters, error) {
 	return nil, unsupported("read interface counters")
 }
 func (*Conn) Qdiscs(map[int]string) ([]Qdisc, error)            { return nil, unsupported("list qdiscs") }
@@ -76,7 +76,7 @@ func (*Conn) Neighbours() ([]Neighbour, error)                  { return nil, un
 func (*Conn) SetNeighbour(string, netip.Addr, string) error     { return unsupported("set neighbour") }
 func (*Conn) RestoreNeighbour(Object) error                     { return unsupported("restore neighbour") }
 func (*Conn) DeleteNeighbour(string, netip.Addr) error          { return unsupported("delete neighbour") }
-func (*Conn) FDB() ([]record.FDBEntry, error)                   { return nil, unsupported("list forwarding tables") }
+func (*Conn) FDB() ([]netstate.FDBEntry, error)                 { return nil, unsupported("list forwarding tables") }
 func (*Conn) Routes() ([]Route, error)                          { return nil, unsupported("list routes") }
 func (*Conn) MainRoutes(int) ([]Route, int, error)              { return nil, 0, unsupported("list routes") }
 func (*Conn) ReplaceRoute(RouteSpec) error                      { return unsupported("replace route") }
@@ -98,7 +98,7 @@ func (*Conn) NexthopObjects() ([]NexthopObject, error) {
 func (*Conn) ReplaceNexthopObject(NexthopObject) error { return unsupported("replace nexthop object") }
 func (*Conn) RestoreNexthopObject(Object) error        { return unsupported("restore nexthop object") }
 func (*Conn) DeleteNexthopObject(int) error            { return unsupported("delete nexthop object") }
-func (*Conn) LookupRoute(q record.RouteLookup, _ map[int]string) (record.RouteLookup, error) {
+func (*Conn) LookupRoute(q netstate.RouteLookup, _ map[int]string) (netstate.RouteLookup, error) {
 	return q, unsupported("look up route")
 }
 func (*Conn) NextHop(netip.Addr) (Neighbour, error) {
@@ -133,7 +133,7 @@ func WatchLinks() (*LinkWatch, error)          { return nil, unsupported("watch 
 func (*LinkWatch) Close() ([]LinkState, error) { return nil, nil }
 
 // Nftables is not available on this system.
-func Nftables() (*record.Nftables, error) { return nil, unsupported("list nftables") }
+func Nftables() (*netstate.Nftables, error) { return nil, unsupported("list nftables") }
 
 // SocketDiag is not available on this system: DialSocketDiag fails.
 type SocketDiag struct{}

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/plain"
-	"linerate/internal/model/record"
 )
 
 // struct nfgenmsg: family, version, resource (uint16, big endian). Integers in attributes of
@@ -38,7 +38,7 @@ const mostCountedSets, largestSet = 64, 1 << 17
 
 // Nftables lists the nf_tables configuration of the calling thread's network namespace
 // (linux/netfilter/nf_tables.h, Linux 3.13). It requires CAP_NET_ADMIN in the namespace.
-func Nftables() (*record.Nftables, error) {
+func Nftables() (*netstate.Nftables, error) {
 	c, err := open(unix.NETLINK_NETFILTER, "netfilter netlink socket")
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func Nftables() (*record.Nftables, error) {
 		return nil, err
 	}
 	rules, err := nftList(c, "list rules of nftables", unix.NFT_MSG_GETRULE, unix.NFT_MSG_NEWRULE, 0, nil,
-		func(family byte, b []byte) (record.NftRule, bool) {
+		func(family byte, b []byte) (netstate.NftRule, bool) {
 			r := nftRule(family, b)
 			r.Hook = hooks[nftChain{r.Family, r.Table, r.Chain}]
 			return r, r.Counted || r.Drops()
@@ -57,20 +57,20 @@ func Nftables() (*record.Nftables, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &record.Nftables{Rules: append(policies, rules...)}
-	slices.SortStableFunc(n.Rules, func(a, b record.NftRule) int {
-		order := func(r record.NftRule) int { return map[bool]int{true: 0, false: 1}[r.Drops()] }
+	n := &netstate.Nftables{Rules: append(policies, rules...)}
+	slices.SortStableFunc(n.Rules, func(a, b netstate.NftRule) int {
+		order := func(r netstate.NftRule) int { return map[bool]int{true: 0, false: 1}[r.Drops()] }
 		return cmp.Or(order(a)-order(b), cmp.Compare(b.Packets, a.Packets))
 	})
-	if n.More = len(n.Rules) - record.MostNftRules; n.More > 0 {
-		n.Rules = n.Rules[:record.MostNftRules]
+	if n.More = len(n.Rules) - netstate.MostNftRules; n.More > 0 {
+		n.Rules = n.Rules[:netstate.MostNftRules]
 	}
 	n.More = max(n.More, 0)
 	if n.Objects, err = nftList(c, "list objects of nftables", unix.NFT_MSG_GETOBJ, nftNewObject, 0, nil,
 		nftObject); err != nil {
 		return nil, err
 	}
-	n.Objects = n.Objects[:min(len(n.Objects), record.MostNftSets)]
+	n.Objects = n.Objects[:min(len(n.Objects), netstate.MostNftSets)]
 	n.Sets, err = c.nftSets()
 	return n, err
 }
@@ -92,11 +92,11 @@ func nftList[T any](c *Conn, op string, get, answer uint16, family byte, attribu
 type nftChain struct{ family, table, chain string }
 
 // nftChains returns the hooks of base chains, and the policies that drop.
-func (c *Conn) nftChains() (map[nftChain]string, []record.NftRule, error) {
+func (c *Conn) nftChains() (map[nftChain]string, []netstate.NftRule, error) {
 	hooks := map[nftChain]string{}
 	policies, err := nftList(c, "list chains of nftables", unix.NFT_MSG_GETCHAIN, unix.NFT_MSG_NEWCHAIN, 0, nil,
-		func(family byte, b []byte) (record.NftRule, bool) {
-			r := record.NftRule{Family: nftFamilies[family]}
+		func(family byte, b []byte) (netstate.NftRule, bool) {
+			r := netstate.NftRule{Family: nftFamilies[family]}
 			for a := range attributes(b) {
 				switch a.kind {
 				case unix.NFTA_CHAIN_TABLE:
@@ -125,8 +125,8 @@ func (c *Conn) nftChains() (map[nftChain]string, []record.NftRule, error) {
 	return hooks, policies, err
 }
 
-func nftRule(family byte, b []byte) record.NftRule {
-	r := record.NftRule{Family: nftFamilies[family]}
+func nftRule(family byte, b []byte) netstate.NftRule {
+	r := netstate.NftRule{Family: nftFamilies[family]}
 	for a := range attributes(b) {
 		switch a.kind {
 		case unix.NFTA_RULE_TABLE:
@@ -174,9 +174,9 @@ func nftCounter(b []byte) (packets, bytes uint64) {
 }
 
 // nftObject parses a named counter or quota.
-func nftObject(family byte, b []byte) (record.NftObject, bool) {
+func nftObject(family byte, b []byte) (netstate.NftObject, bool) {
 	const counter, quota = 1, 2 // NFT_OBJECT_*
-	o := record.NftObject{Family: nftFamilies[family]}
+	o := netstate.NftObject{Family: nftFamilies[family]}
 	kind, data := uint32(0), []byte(nil)
 	for a := range attributes(b) {
 		switch a.kind {
@@ -210,15 +210,15 @@ func nftObject(family byte, b []byte) (record.NftObject, bool) {
 
 // nftSets lists the sets with a maximum size. Sets of intervals are left out, because their ends
 // are counted as separate elements.
-func (c *Conn) nftSets() ([]record.NftSet, error) {
+func (c *Conn) nftSets() ([]netstate.NftSet, error) {
 	const anonymous, constant, interval = 1, 2, 4 // NFT_SET_*
 	type set struct {
-		record.NftSet
+		netstate.NftSet
 		family byte
 	}
 	bounded, err := nftList(c, "list sets of nftables", unix.NFT_MSG_GETSET, unix.NFT_MSG_NEWSET, 0, nil,
 		func(family byte, b []byte) (set, bool) {
-			s := set{record.NftSet{Family: nftFamilies[family]}, family}
+			s := set{netstate.NftSet{Family: nftFamilies[family]}, family}
 			flags := uint32(0)
 			for a := range attributes(b) {
 				switch a.kind {
@@ -238,7 +238,7 @@ func (c *Conn) nftSets() ([]record.NftSet, error) {
 			}
 			return s, s.Size > 0 && s.Size <= largestSet && flags&(anonymous|constant|interval) == 0
 		})
-	var sets []record.NftSet
+	var sets []netstate.NftSet
 	for _, s := range bounded[:min(len(bounded), mostCountedSets)] {
 		which := appendText(appendText(nil, unix.NFTA_SET_ELEM_LIST_TABLE, s.Table),
 			unix.NFTA_SET_ELEM_LIST_SET, s.Name)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // nft loads a ruleset in the network namespace of the test, which nft(8) of the distribution
@@ -87,7 +87,7 @@ func TestNftables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		byHandle := map[string]record.NftRule{}
+		byHandle := map[string]netstate.NftRule{}
 		for _, r := range n.Rules {
 			byHandle[fmt.Sprint(r.Family, " ", r.Text)] = r
 			t.Log(r.Place(), ": ", r.Text)
@@ -111,7 +111,7 @@ func TestNftables(t *testing.T) {
 		if c := byHandle["ip6 counter accept"]; c.Hook != "output" || !c.Counted || c.Drops() {
 			t.Errorf("second table: %+v", c)
 		}
-		if len(n.Sets) != 1 || n.Sets[0] != (record.NftSet{Family: "inet", Table: "filter", Name: "few", Size: 4,
+		if len(n.Sets) != 1 || n.Sets[0] != (netstate.NftSet{Family: "inet", Table: "filter", Name: "few", Size: 4,
 			Elements: 3}) {
 			t.Errorf("sets: %+v", n.Sets)
 		}

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Route is a route of a routing table (struct rtmsg, rtnetlink(7)).
@@ -13,11 +13,11 @@ type Route struct {
 	To         netip.Prefix
 	TOS        uint8
 	Metric     int
-	Source     netip.Addr        // preferred source; the zero Addr: the kernel selects one
-	Protocol   uint8             // rtm_protocol: the program that created the route
-	Interfaces []string          // of all its next hops
-	Text       string            // as ip-route(8) prints it
-	Entry      record.RouteEntry // in the form of records
+	Source     netip.Addr          // preferred source; the zero Addr: the kernel selects one
+	Protocol   uint8               // rtm_protocol: the program that created the route
+	Interfaces []string            // of all its next hops
+	Text       string              // as ip-route(8) prints it
+	Entry      netstate.RouteEntry // in the form of records
 	Object     Object
 }
 

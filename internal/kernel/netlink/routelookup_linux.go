@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/model/flow"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // LookupRoute returns q with the kernel's answer (RTM_GETROUTE): how it would route a packet that
@@ -19,7 +19,7 @@ import (
 // Gateway, ChosenSource and, with a protocol, Nexthops (Linux 4.18). Of several next hops the
 // answer is the one that the kernel's hash of the packet selects. Names maps interface indices to
 // names; nil: they are read.
-func (c *Conn) LookupRoute(q record.RouteLookup, names map[int]string) (record.RouteLookup, error) {
+func (c *Conn) LookupRoute(q netstate.RouteLookup, names map[int]string) (netstate.RouteLookup, error) {
 	q.Interface, q.Gateway, q.ChosenSource, q.Nexthops, q.Unsure, q.Error = "", "", "", 0, "", ""
 	request, err := c.lookupRequest(q)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *Conn) LookupRoute(q record.RouteLookup, names map[int]string) (record.R
 // protocols has the IP protocol numbers (RFC 5237) of the protocols of a lookup.
 var protocols = map[string]uint8{flow.TCP: unix.IPPROTO_TCP, flow.UDP: unix.IPPROTO_UDP}
 
-func (c *Conn) lookupRequest(q record.RouteLookup) ([]byte, error) {
+func (c *Conn) lookupRequest(q netstate.RouteLookup) ([]byte, error) {
 	to, err := netip.ParseAddr(q.Destination)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (c *Conn) lookupRequest(q record.RouteLookup) ([]byte, error) {
 	return request, nil
 }
 
-func lookupText(q record.RouteLookup) string {
+func lookupText(q netstate.RouteLookup) string {
 	text := "to " + q.Destination
 	if q.Source != "" {
 		text += " from " + q.Source
@@ -117,7 +117,7 @@ func lookupText(q record.RouteLookup) string {
 const rtmFibMatch = 0x2000
 
 // countNexthops counts the next hops of the route that a lookup finds.
-func (c *Conn) countNexthops(request []byte, q record.RouteLookup) (count int, err error) {
+func (c *Conn) countNexthops(request []byte, q netstate.RouteLookup) (count int, err error) {
 	request = slices.Clone(request)
 	native.PutUint32(request[8:], rtmFibMatch)
 	err = c.request("find route", lookupText(q), unix.RTM_GETROUTE, 0, request,

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // struct rtmsg: family, dst_len, src_len, tos, table, protocol, scope, type,
@@ -94,8 +94,8 @@ func nexthops(b []byte) func(yield func(hop) bool) {
 	}
 }
 
-func (h hop) record(names map[int]string) record.RouteNexthop {
-	r := record.RouteNexthop{Interface: names[h.index], Weight: int(h.weight) + 1,
+func (h hop) record(names map[int]string) netstate.RouteNexthop {
+	r := netstate.RouteNexthop{Interface: names[h.index], Weight: int(h.weight) + 1,
 		Down: h.flags&(unix.RTNH_F_DEAD|unix.RTNH_F_LINKDOWN) != 0}
 	for a := range attributes(h.attributes) {
 		if via := a.gateway(); via.IsValid() {

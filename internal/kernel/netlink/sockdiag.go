@@ -3,7 +3,7 @@ package netlink
 import (
 	"net/netip"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Socket is a TCP or UDP socket of any process (struct inet_diag_msg, sock_diag(7)).
@@ -23,7 +23,7 @@ type Socket struct {
 	// ReceiveBuffer is SO_RCVBUF of a UDP socket as the kernel counts it (socket(7)). 0: unknown.
 	ReceiveBuffer     int64
 	CongestionControl string
-	Info              *record.TCPInfo // nil if there is none, as for UDP
+	Info              *netstate.TCPInfo // nil if there is none, as for UDP
 	// UID is the user who created the socket. Inode is its number in /proc/PID/fd.
 	UID, Inode uint32
 	// Cookie is the kernel's number of the socket, which is never reused.

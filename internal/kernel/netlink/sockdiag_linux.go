@@ -12,7 +12,7 @@ import (
 	"linerate/internal/kernel"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // SocketDiag lists the sockets of all processes in the network namespace in which it was opened,
@@ -158,7 +158,7 @@ func parseSocket(body []byte, atNs int64) Socket {
 	}
 	s := Socket{
 		Local: end(4, 8), Remote: end(6, 24),
-		Established:  body[1] == record.TCPEstablished,
+		Established:  body[1] == netstate.TCPEstablished,
 		Listening:    body[1] == tcpListen,
 		State:        body[1],
 		ReceiveQueue: int64(native.Uint32(body[56:])), SendQueue: int64(native.Uint32(body[60:])),

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/model/device"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Attributes of linux/if_link.h and linux/if_bridge.h that package unix lacks.
@@ -45,7 +45,7 @@ func nameOf(names []string, data []byte) string {
 }
 
 // Bridges lists the bridges with their ports and VLANs, in the kernel's order.
-func (c *Conn) Bridges() ([]record.Bridge, error) {
+func (c *Conn) Bridges() ([]netstate.Bridge, error) {
 	bridges, _, err := c.stacks()
 	if err != nil || len(bridges) == 0 {
 		return nil, err
@@ -76,7 +76,7 @@ func (c *Conn) Bridges() ([]record.Bridge, error) {
 		b := &bridges[i]
 		for _, p := range ports {
 			if names[p.master] == b.Interface || names[p.index] == b.Interface {
-				b.Ports = append(b.Ports, record.BridgePort{Interface: names[p.index], VLANs: p.vlans})
+				b.Ports = append(b.Ports, netstate.BridgePort{Interface: names[p.index], VLANs: p.vlans})
 			}
 		}
 	}
@@ -111,16 +111,16 @@ func vlansOf(spec []byte) (list []string) {
 }
 
 // Bonds lists the bonds with their slaves, in the kernel's order.
-func (c *Conn) Bonds() ([]record.Bond, error) {
+func (c *Conn) Bonds() ([]netstate.Bond, error) {
 	_, bonds, err := c.stacks()
 	return bonds, err
 }
 
 // stacks reads the bridges and bonds of the namespace.
-func (c *Conn) stacks() (bridges []record.Bridge, bonds []record.Bond, err error) {
+func (c *Conn) stacks() (bridges []netstate.Bridge, bonds []netstate.Bond, err error) {
 	type member struct {
 		master int
-		record.BondMember
+		netstate.BondMember
 	}
 	// The indices of bonds in the list, by interface index.
 	of := map[int]int{}
@@ -129,7 +129,7 @@ func (c *Conn) stacks() (bridges []record.Bridge, bonds []record.Bond, err error
 		[][]byte{request},
 		func(body []byte, _ int64) (member, bool) {
 			l, master := parseLink(body)
-			m := member{master: master, BondMember: record.BondMember{Interface: l.Name}}
+			m := member{master: master, BondMember: netstate.BondMember{Interface: l.Name}}
 			slave := false
 			for a := range attributes(body[ifinfomsgLen:]) {
 				if a.kind != unix.IFLA_LINKINFO {
@@ -159,8 +159,8 @@ func (c *Conn) stacks() (bridges []record.Bridge, bonds []record.Bond, err error
 	return bridges, bonds, err
 }
 
-func parseBridge(name string, data []byte) record.Bridge {
-	b := record.Bridge{Interface: name}
+func parseBridge(name string, data []byte) netstate.Bridge {
+	b := netstate.Bridge{Interface: name}
 	for a := range attributes(data) {
 		switch a.kind {
 		case bridgeSTP:
@@ -172,8 +172,8 @@ func parseBridge(name string, data []byte) record.Bridge {
 	return b
 }
 
-func parseBond(name string, data []byte) record.Bond {
-	b := record.Bond{Interface: name}
+func parseBond(name string, data []byte) netstate.Bond {
+	b := netstate.Bond{Interface: name}
 	for a := range attributes(data) {
 		switch a.kind {
 		case bondMode:
@@ -194,8 +194,8 @@ func parseBond(name string, data []byte) record.Bond {
 	return b
 }
 
-func parseSlave(name string, data []byte) record.BondMember {
-	m := record.BondMember{Interface: name}
+func parseSlave(name string, data []byte) netstate.BondMember {
+	m := netstate.BondMember{Interface: name}
 	for a := range attributes(data) {
 		switch a.kind {
 		case slaveState:

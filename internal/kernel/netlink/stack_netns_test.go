@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // TestBridgesAndBonds: as ip(8) and bridge(8) made them, with ports, VLANs and slaves.
@@ -46,16 +46,16 @@ func TestBridgesAndBonds(t *testing.T) {
 				kerneltest.Without(t, "no VLANs of bridges here: "+string(out))
 			}
 			bridges, err := c.Bridges()
-			var ports []record.BridgePort
+			var ports []netstate.BridgePort
 			for _, b := range bridges {
 				if b.Interface == "br0" && b.VLANFiltering {
 					ports = b.Ports
 				}
 			}
-			own := record.BridgePort{Interface: "br0", VLANs: []string{"1 PVID untagged"}}
-			port := record.BridgePort{Interface: "d1", VLANs: []string{"1 PVID untagged", "10-20"}}
-			if err != nil || !reflect.DeepEqual(ports, []record.BridgePort{own, port}) &&
-				!reflect.DeepEqual(ports, []record.BridgePort{port, own}) {
+			own := netstate.BridgePort{Interface: "br0", VLANs: []string{"1 PVID untagged"}}
+			port := netstate.BridgePort{Interface: "d1", VLANs: []string{"1 PVID untagged", "10-20"}}
+			if err != nil || !reflect.DeepEqual(ports, []netstate.BridgePort{own, port}) &&
+				!reflect.DeepEqual(ports, []netstate.BridgePort{port, own}) {
 				t.Errorf("%+v, %v", bridges, err)
 			}
 		})
@@ -72,7 +72,7 @@ func TestBridgesAndBonds(t *testing.T) {
 			}
 			slave := bonds[0].Slaves[0]
 			bonds[0].Slaves = nil
-			if want := (record.Bond{Interface: "bond0", Mode: "802.3ad", HashPolicy: "layer3+4", MIIMonMs: 100,
+			if want := (netstate.Bond{Interface: "bond0", Mode: "802.3ad", HashPolicy: "layer3+4", MIIMonMs: 100,
 				LACPRate: "fast"}); !reflect.DeepEqual(bonds[0], want) {
 				t.Errorf("%+v, want %+v", bonds[0], want)
 			}
@@ -90,7 +90,7 @@ func TestParseStacks(t *testing.T) {
 	join := func(parts ...[]byte) []byte { return slices.Concat(parts...) }
 	bond := parseBond("bond0", join(attribute(bondMode, 4), number(bondMIIMon, 100), attribute(bondLACPRate, 1),
 		attribute(unix.IFLA_BOND_XMIT_HASH_POLICY, 1)))
-	if want := (record.Bond{Interface: "bond0", Mode: "802.3ad", HashPolicy: "layer3+4", MIIMonMs: 100,
+	if want := (netstate.Bond{Interface: "bond0", Mode: "802.3ad", HashPolicy: "layer3+4", MIIMonMs: 100,
 		LACPRate: "fast"}); !reflect.DeepEqual(bond, want) {
 		t.Errorf("%+v, want %+v", bond, want)
 	}
@@ -100,7 +100,7 @@ func TestParseStacks(t *testing.T) {
 	}
 	slave := parseSlave("eth0", join(attribute(slaveState, 1), attribute(slaveLink, 2), number(slaveFailures, 3),
 		appendAttribute(nil, slaveAggregator, native.AppendUint16(nil, 7))))
-	if want := (record.BondMember{Interface: "eth0", State: "backup", Link: "down", LinkFailures: 3,
+	if want := (netstate.BondMember{Interface: "eth0", State: "backup", Link: "down", LinkFailures: 3,
 		Aggregator: 7}); slave != want {
 		t.Errorf("%+v, want %+v", slave, want)
 	}

@@ -6,18 +6,18 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // ClockSource returns the machine's clock source and its synchronization (adjtimex(2)).
-func ClockSource() (*record.ClockSource, error) {
+func ClockSource() (*netstate.ClockSource, error) {
 	const dir = "/sys/devices/system/clocksource/clocksource0/"
 	current, err := os.ReadFile(dir + "current_clocksource")
 	if err != nil {
 		return nil, err
 	}
 	available, _ := os.ReadFile(dir + "available_clocksource")
-	c := record.ClockSource{Source: strings.TrimSpace(string(current)), Available: strings.Fields(string(available))}
+	c := netstate.ClockSource{Source: strings.TrimSpace(string(current)), Available: strings.Fields(string(available))}
 	var t unix.Timex
 	if _, err := unix.Adjtimex(&t); err != nil {
 		return nil, os.NewSyscallError("adjtimex", err)

@@ -5,8 +5,8 @@ package proc
 import (
 	"errors"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // ClockSource returns errors.ErrUnsupported.
-func ClockSource() (*record.ClockSource, error) { return nil, errors.ErrUnsupported }
+func ClockSource() (*netstate.ClockSource, error) { return nil, errors.ErrUnsupported }

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/plain"
-	"linerate/internal/model/record"
 )
 
 // mostLogLine limits a line, in characters.
@@ -15,7 +15,7 @@ const mostLogLine = 300
 // logLine parses a record of /dev/kmsg (Documentation/ABI/testing/dev-kmsg):
 // "PRIORITY,SEQUENCE,MICROSECONDS,FLAGS[,…];TEXT" and lines " KEY=VALUE". network is false if it is not from
 // the kernel or not about the network.
-func logLine(text string) (line record.LogLine, network bool, err error) {
+func logLine(text string) (line netstate.LogLine, network bool, err error) {
 	head, body, found := strings.Cut(text, ";")
 	fields := strings.Split(head, ",")
 	if !found || len(fields) < 4 {
@@ -31,8 +31,8 @@ func logLine(text string) (line record.LogLine, network bool, err error) {
 	if priority >= levels {
 		return line, false, nil // from a program
 	}
-	line = record.LogLine{AtNs: us * 1000, Level: priority, Text: plain.Short(unescaped(message), mostLogLine)}
-	network = record.AboutNetwork(message) || strings.Contains(keys, " DEVICE=n") ||
+	line = netstate.LogLine{AtNs: us * 1000, Level: priority, Text: plain.Short(unescaped(message), mostLogLine)}
+	network = netstate.AboutNetwork(message) || strings.Contains(keys, " DEVICE=n") ||
 		strings.Contains(keys, " SUBSYSTEM=net\n")
 	return line, network, nil
 }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // KernelLog reads the machine's kernel log from /dev/kmsg, without waiting. A nil KernelLog has no lines.
@@ -40,7 +40,7 @@ const mostRecords = 20000
 
 // Read passes the lines about the network since the last Read, the oldest first. Times are those of the
 // kernel's log, which are close to the monotonic clock.
-func (l *KernelLog) Read(pass func(record.LogLine)) error {
+func (l *KernelLog) Read(pass func(netstate.LogLine)) error {
 	if l == nil {
 		return nil
 	}

@@ -5,7 +5,7 @@ package proc
 import (
 	"errors"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // KernelLog is not supported on this system.
@@ -18,4 +18,4 @@ func OpenKernelLog(bool) (*KernelLog, error) { return nil, errors.ErrUnsupported
 func (*KernelLog) Close() {}
 
 // Read passes nothing.
-func (*KernelLog) Read(func(record.LogLine)) error { return nil }
+func (*KernelLog) Read(func(netstate.LogLine)) error { return nil }

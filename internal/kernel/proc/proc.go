@@ -15,7 +15,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Proc reads files of a /proc tree. The zero value reads the machine's own; Root lets tests read a captured
@@ -63,7 +63,7 @@ func read[T any](p Proc, name string, parse func([]byte) (T, error)) (T, error) 
 
 // CPUTimes reads /proc/stat: seconds since boot. The sum over all CPUs comes first, as
 // CPU -1, then each CPU that is online.
-func (p Proc) CPUTimes() ([]record.CPUTimes, error) {
+func (p Proc) CPUTimes() ([]netstate.CPUTimes, error) {
 	stat, err := by(p.path(""), procfs.FS.Stat)
 	if err == nil && len(stat.CPU) == 0 && stat.CPUTotal == (procfs.CPUStat{}) {
 		err = fmt.Errorf("%s: no line of a CPU", p.path("stat"))
@@ -72,11 +72,11 @@ func (p Proc) CPUTimes() ([]record.CPUTimes, error) {
 		return nil, err
 	}
 	// Guest time is contained in user and nice.
-	times := func(cpu int, s procfs.CPUStat) record.CPUTimes {
-		return record.CPUTimes{CPU: cpu, User: s.User + s.Nice, Nice: s.Nice, System: s.System, Idle: s.Idle + s.Iowait,
+	times := func(cpu int, s procfs.CPUStat) netstate.CPUTimes {
+		return netstate.CPUTimes{CPU: cpu, User: s.User + s.Nice, Nice: s.Nice, System: s.System, Idle: s.Idle + s.Iowait,
 			IRQ: s.IRQ, SoftIRQ: s.SoftIRQ, Steal: s.Steal}
 	}
-	list := []record.CPUTimes{times(-1, stat.CPUTotal)}
+	list := []netstate.CPUTimes{times(-1, stat.CPUTotal)}
 	for _, cpu := range slices.Sorted(maps.Keys(stat.CPU)) {
 		list = append(list, times(int(cpu), stat.CPU[cpu]))
 	}
@@ -106,7 +106,7 @@ func (p Proc) Softirqs() (map[string]uint64, error) {
 
 // Softnet reads /proc/net/softnet_stat: one entry for each CPU that is online. Before
 // Linux 5.10, which does not name the CPU, CPU is the number of the line.
-func (p Proc) Softnet() ([]record.SoftnetCounters, error) {
+func (p Proc) Softnet() ([]netstate.SoftnetCounters, error) {
 	stats, err := by(p.netRoot(), procfs.FS.NetSoftnetStat)
 	if err == nil && len(stats) == 0 {
 		err = fmt.Errorf("%s: empty", p.path("net/softnet_stat"))
@@ -114,9 +114,9 @@ func (p Proc) Softnet() ([]record.SoftnetCounters, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []record.SoftnetCounters
+	var list []netstate.SoftnetCounters
 	for _, s := range stats {
-		list = append(list, record.SoftnetCounters{CPU: int(s.Index), Processed: uint64(s.Processed),
+		list = append(list, netstate.SoftnetCounters{CPU: int(s.Index), Processed: uint64(s.Processed),
 			Dropped:  uint64(s.Dropped),
 			Squeezed: uint64(s.TimeSqueezed), Backlog: uint64(s.SoftnetBacklogLen)})
 	}

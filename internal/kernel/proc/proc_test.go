@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // procOf unpacks a /proc tree from testdata; the name contains its kernel.
@@ -31,7 +31,7 @@ func TestProcOfLinux4_18(t *testing.T) {
 	if err != nil || len(cpus) != 3 {
 		t.Fatalf("%+v, %v", cpus, err)
 	}
-	if want := (record.CPUTimes{CPU: -1, User: 1.2, Nice: 0.2, System: 3, Idle: 40.5, IRQ: 0.06, SoftIRQ: 0.7,
+	if want := (netstate.CPUTimes{CPU: -1, User: 1.2, Nice: 0.2, System: 3, Idle: 40.5, IRQ: 0.06, SoftIRQ: 0.7,
 		Steal: 0.08}); cpus[0] != want {
 		t.Errorf("sum: %+v, want %+v", cpus[0], want)
 	}
@@ -45,8 +45,8 @@ func TestProcOfLinux4_18(t *testing.T) {
 	if err != nil || len(softnet) != 2 {
 		t.Fatalf("%+v, %v", softnet, err)
 	}
-	if softnet[0] != (record.SoftnetCounters{CPU: 0, Processed: 255, Dropped: 1, Squeezed: 2}) ||
-		softnet[1] != (record.SoftnetCounters{CPU: 1, Processed: 10}) {
+	if softnet[0] != (netstate.SoftnetCounters{CPU: 0, Processed: 255, Dropped: 1, Squeezed: 2}) ||
+		softnet[1] != (netstate.SoftnetCounters{CPU: 1, Processed: 10}) {
 		t.Errorf("softnet: %+v", softnet)
 	}
 	softirqs, err := p.Softirqs()

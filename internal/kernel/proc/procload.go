@@ -13,20 +13,20 @@ import (
 
 	"github.com/prometheus/procfs"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/plain"
-	"linerate/internal/model/record"
 )
 
 // CPUEvents returns how many interrupts and softirqs each online CPU has handled since boot, from
 // /proc/interrupts and /proc/softirqs. It omits kinds of softirq that a CPU has never had.
-func (p Proc) CPUEvents() ([]record.CPUEvents, error) {
+func (p Proc) CPUEvents() ([]netstate.CPUEvents, error) {
 	list, _, err := p.EventsAndIRQs(nil)
 	return list, err
 }
 
 // EventsAndIRQs is CPUEvents plus the counts of the given interrupts on all CPUs, by number and name ("41
 // eth0-rx-0").
-func (p Proc) EventsAndIRQs(irqs []int) (list []record.CPUEvents, counts map[string]uint64, err error) {
+func (p Proc) EventsAndIRQs(irqs []int) (list []netstate.CPUEvents, counts map[string]uint64, err error) {
 	table, err := read(p, "interrupts", parseCPUTable)
 	if err != nil {
 		return nil, nil, err
@@ -52,7 +52,7 @@ func (p Proc) EventsAndIRQs(irqs []int) (list []record.CPUEvents, counts map[str
 	}
 	interrupts := table.sums()
 	for _, cpu := range slices.Sorted(maps.Keys(interrupts)) {
-		events := record.CPUEvents{CPU: cpu, Interrupts: interrupts[cpu], Softirqs: map[string]uint64{}}
+		events := netstate.CPUEvents{CPU: cpu, Interrupts: interrupts[cpu], Softirqs: map[string]uint64{}}
 		if column := slices.Index(softirqs.cpus, cpu); column >= 0 {
 			for kind, counts := range softirqs.rows {
 				if counts[column] > 0 {
@@ -151,7 +151,7 @@ func (p Proc) MemoryBytes() (int64, error) {
 
 // MemoryLoad reads /proc/meminfo, /proc/net/sockstat and, if the kernel has pressure
 // stall information (CONFIG_PSI, Linux 4.20; psi=1), /proc/pressure/memory.
-func (p Proc) MemoryLoad() (*record.MemoryLoad, error) {
+func (p Proc) MemoryLoad() (*netstate.MemoryLoad, error) {
 	memory, err := by(p.path(""), procfs.FS.Meminfo)
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (p Proc) MemoryLoad() (*record.MemoryLoad, error) {
 	if memory.MemAvailableBytes == nil || !hasTCP {
 		return nil, errors.New("expected MemAvailable in meminfo and the memory of TCP in net/sockstat")
 	}
-	m := record.MemoryLoad{
+	m := netstate.MemoryLoad{
 		AvailableBytes: int64(*memory.MemAvailableBytes),
 		TCPBytes:       pages * int64(os.Getpagesize()),
 	}

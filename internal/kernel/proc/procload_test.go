@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 func TestCPUEvents(t *testing.T) {
@@ -40,7 +40,7 @@ func TestCPUEvents(t *testing.T) {
 
 func TestMemoryLoad(t *testing.T) {
 	p := procOf(t, "proc-6.18.txtar")
-	want := record.MemoryLoad{AvailableBytes: 23591496 << 10, TCPBytes: 49 * int64(os.Getpagesize()),
+	want := netstate.MemoryLoad{AvailableBytes: 23591496 << 10, TCPBytes: 49 * int64(os.Getpagesize()),
 		SomeWaitedUs: 123456, AllWaitedUs: 789}
 	if got, err := p.MemoryLoad(); err != nil || *got != want {
 		t.Errorf("%+v, %v; want %+v", got, err, want)

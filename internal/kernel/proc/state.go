@@ -13,8 +13,8 @@ import (
 
 	"github.com/prometheus/procfs"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/plain"
-	"linerate/internal/model/record"
 )
 
 // mostParameters limits what Tree returns: a host with a thousand interfaces has some 200,000.
@@ -83,16 +83,16 @@ func (p Proc) Sockstat() (map[string]int64, error) {
 
 // Firmware reads what the firmware reports about the machine from a sysfs tree; empty: /sys. A machine without
 // DMI has the model of its device tree, or nothing, which is no error.
-func Firmware(sys string) (*record.Firmware, error) {
+func Firmware(sys string) (*netstate.Firmware, error) {
 	read := func(parts ...string) string {
 		text, _ := os.ReadFile(filepath.Join(append([]string{cmp.Or(sys, "/sys")}, parts...)...))
 		return plain.Short(strings.TrimSpace(strings.Trim(string(text), "\x00")), 100)
 	}
 	dmi := func(name string) string { return read("class", "dmi", "id", name) }
-	f := record.Firmware{Vendor: dmi("sys_vendor"), Product: cmp.Or(dmi("product_name"),
+	f := netstate.Firmware{Vendor: dmi("sys_vendor"), Product: cmp.Or(dmi("product_name"),
 		read("firmware", "devicetree", "base", "model")),
 		BIOS: strings.Join(strings.Fields(dmi("bios_vendor")+" "+dmi("bios_version")+" "+dmi("bios_date")), " ")}
-	if f == (record.Firmware{}) {
+	if f == (netstate.Firmware{}) {
 		return nil, nil
 	}
 	return &f, nil
@@ -115,7 +115,7 @@ func (p Proc) UDPDrops() (map[uint32]int64, error) {
 }
 
 // Conntrack returns the state of connection tracking; nil if it is not loaded.
-func (p Proc) Conntrack() (*record.Conntrack, error) {
+func (p Proc) Conntrack() (*netstate.Conntrack, error) {
 	read := func(key string) (int64, error) {
 		text, err := Sysctls{}.Read("net.netfilter.nf_conntrack_" + key)
 		if err != nil {
@@ -129,7 +129,7 @@ func (p Proc) Conntrack() (*record.Conntrack, error) {
 	}
 	most, mostErr := read("max")
 	buckets, _ := read("buckets")
-	return &record.Conntrack{Count: count, Most: most, Buckets: buckets}, errors.Join(err, mostErr)
+	return &netstate.Conntrack{Count: count, Most: most, Buckets: buckets}, errors.Join(err, mostErr)
 }
 
 // UptimeS returns the time since boot in seconds.
@@ -150,12 +150,12 @@ func (p Proc) Files() (open, most int64, err error) {
 }
 
 // Resolver reads resolv.conf(5).
-func Resolver() (*record.Resolver, error) {
+func Resolver() (*netstate.Resolver, error) {
 	text, err := os.ReadFile("/etc/resolv.conf")
 	if err != nil {
 		return nil, err
 	}
-	var r record.Resolver
+	var r netstate.Resolver
 	for line := range strings.Lines(string(text)) {
 		words := strings.Fields(line)
 		if len(words) < 2 {

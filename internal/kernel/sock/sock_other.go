@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // onlyLinux returns the error for an option that only Linux has.
@@ -71,7 +71,7 @@ func PktinfoAddress([]byte) netip.Addr { return netip.Addr{} }
 func Pktinfo(netip.Addr, bool) []byte { return nil }
 
 // TCPInfo reads TCP_INFO; on Linux only.
-func TCPInfo(int) (record.TCPInfo, error) { return record.TCPInfo{}, onlyLinux("TCP_INFO") }
+func TCPInfo(int) (netstate.TCPInfo, error) { return netstate.TCPInfo{}, onlyLinux("TCP_INFO") }
 
 // Echo sends ICMP echo requests; on Linux only.
 type Echo struct{}

@@ -8,17 +8,17 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // TCPInfo reads TCP_INFO of a socket (linux/tcp.h, struct tcp_info).
-func TCPInfo(fd int) (record.TCPInfo, error) {
+func TCPInfo(fd int) (netstate.TCPInfo, error) {
 	var info [unsafe.Sizeof(unix.TCPInfo{})]byte
 	length := uint32(len(info))
 	_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.IPPROTO_TCP, unix.TCP_INFO,
 		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&length)), 0)
 	if errno != 0 {
-		return record.TCPInfo{}, &kernel.Error{Op: "read", Object: "TCP_INFO", Err: errno}
+		return netstate.TCPInfo{}, &kernel.Error{Op: "read", Object: "TCP_INFO", Err: errno}
 	}
 	return ParseTCPInfo(info[:length]), nil
 }
@@ -50,7 +50,7 @@ type addedField struct {
 }
 
 // ParseTCPInfo converts as much of struct tcp_info as the kernel has filled.
-func ParseTCPInfo(filled []byte) record.TCPInfo {
+func ParseTCPInfo(filled []byte) netstate.TCPInfo {
 	t := new(unix.TCPInfo)
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(t)), unsafe.Sizeof(*t)), filled)
 	var lacks []string
@@ -59,7 +59,7 @@ func ParseTCPInfo(filled []byte) record.TCPInfo {
 			lacks = append(lacks, field.name)
 		}
 	}
-	return record.TCPInfo{
+	return netstate.TCPInfo{
 		Lacks: lacks,
 		State: t.State, CAState: t.Ca_state, Retransmits: t.Retransmits,
 		Backoff: t.Backoff, Options: t.Options,

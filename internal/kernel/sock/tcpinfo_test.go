@@ -7,7 +7,7 @@ import (
 	"net"
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // TCP_INFO of a loopback connection must agree with what was written and read.
@@ -34,7 +34,7 @@ func TestTCPInfo(t *testing.T) {
 	if _, err := io.ReadFull(far, make([]byte, size)); err != nil {
 		t.Fatal(err)
 	}
-	infoOf := func(c net.Conn) (i record.TCPInfo) {
+	infoOf := func(c net.Conn) (i netstate.TCPInfo) {
 		raw, err := c.(*net.TCPConn).SyscallConn()
 		if err != nil {
 			t.Fatal(err)

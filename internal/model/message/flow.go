@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
@@ -123,10 +124,10 @@ type FlowEnd struct {
 	RcvbufBytes int64 `json:"rcvbuf_bytes,omitempty"`
 	// Mode is how this end currently transfers bytes, with at most CallBytes in one system call.
 	// ModeNote has the measurements that led to this choice, and what was refused.
-	Mode      string          `json:"mode,omitempty"`
-	CallBytes int64           `json:"call_bytes,omitempty"`
-	ModeNote  string          `json:"mode_note,omitempty"`
-	Info      *record.TCPInfo `json:"info,omitempty"`
+	Mode      string            `json:"mode,omitempty"`
+	CallBytes int64             `json:"call_bytes,omitempty"`
+	ModeNote  string            `json:"mode_note,omitempty"`
+	Info      *netstate.TCPInfo `json:"info,omitempty"`
 	// Datagrams is set for UDP. Transactions is set at both ends of transactional protocols.
 	Datagrams    *record.Datagrams    `json:"datagrams,omitempty"`
 	Transactions *record.Transactions `json:"transactions,omitempty"`
@@ -135,6 +136,6 @@ type FlowEnd struct {
 
 // FlowProgress is the state of an agent's flows at any time, independently of a window.
 type FlowProgress struct {
-	AtNs  int64               `json:"at_ns"`
-	Flows []record.FlowSample `json:"flows"`
+	AtNs  int64                 `json:"at_ns"`
+	Flows []netstate.FlowSample `json:"flows"`
 }

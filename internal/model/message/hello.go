@@ -3,15 +3,15 @@ package message
 import (
 	"time"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Hello is the first message of an agent.
 type Hello struct {
-	Node        string                     `json:"node"`
-	Version     string                     `json:"version"`
-	Environment record.HostEnvironment     `json:"environment"`
-	Interfaces  []record.InterfaceSnapshot `json:"interfaces"`
+	Node        string                       `json:"node"`
+	Version     string                       `json:"version"`
+	Environment netstate.HostEnvironment     `json:"environment"`
+	Interfaces  []netstate.InterfaceSnapshot `json:"interfaces"`
 	// Counted is the number of interfaces and queueing disciplines whose counters are in each
 	// sample of a window. 0: unknown.
 	Counted int `json:"counted,omitempty"`

@@ -3,7 +3,7 @@ package message
 import (
 	"net/netip"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // WatchedFlow identifies a flow by the fields of its packets.
@@ -18,7 +18,7 @@ type WatchedFlow struct {
 // Lookups are route lookups for a host's kernel to answer. The reply has the answers in the same
 // order.
 type Lookups struct {
-	Lookups []record.RouteLookup `json:"lookups"`
+	Lookups []netstate.RouteLookup `json:"lookups"`
 }
 
 // PortsRequest asks a host for unused ports to open connections from.

@@ -3,6 +3,7 @@ package message
 import (
 	"slices"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -35,7 +36,7 @@ var (
 	Connect   = verb[ConnectRequest, []Opened]("connect", Own)
 	Iperf3    = verb[Iperf3Request, Iperf3Opened]("iperf3", Own)
 	Iperf3End = verb[struct{}, Iperf3Closed]("iperf3-end", Own)
-	Snapshot  = verb[SnapshotRequest, record.HostSnapshot]("snapshot", Own)
+	Snapshot  = verb[SnapshotRequest, netstate.HostSnapshot]("snapshot", Own)
 	Sample    = verb[SampleRequest, record.HostSample]("sample", Own)
 
 	Programs = verb[ProgramsRequest, ProgramsReply]("programs", Change)

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -12,7 +13,7 @@ type WindowRequest struct {
 	StopNs   int64 `json:"stop_ns"`  // senders stop
 	SampleNs int64 `json:"sample_ns"`
 	// Lookups are route lookups to make at the end of the window.
-	Lookups []record.RouteLookup `json:"lookups,omitempty"`
+	Lookups []netstate.RouteLookup `json:"lookups,omitempty"`
 	// Watch are flows whose ingress interfaces are to be recorded.
 	Watch []WatchedFlow `json:"watch,omitempty"`
 	// Marks are the instants of events on any host. The arrival times of the watched flows' packets
@@ -40,10 +41,10 @@ type CutRequest struct {
 type WindowReply struct {
 	// LateNs is how long after StartNs the request arrived. Not 0: nothing was started, and all
 	// other fields are zero.
-	LateNs     int64              `json:"late_ns,omitempty"`
-	Reading    record.HostReading `json:"reading"`
-	BeginFlows []FlowEnd          `json:"begin_flows"`
-	EndFlows   []FlowEnd          `json:"end_flows"`
+	LateNs     int64                `json:"late_ns,omitempty"`
+	Reading    netstate.HostReading `json:"reading"`
+	BeginFlows []FlowEnd            `json:"begin_flows"`
+	EndFlows   []FlowEnd            `json:"end_flows"`
 	// FinalFlows are the states of the flow ends after the senders have stopped.
 	FinalFlows []FlowEnd `json:"final_flows"`
 	// Events has the outcomes of the request's events, in the same order.
@@ -57,10 +58,10 @@ type WindowReply struct {
 }
 
 // Edge is what is read at an edge of the window. ProcessCPUS and CPUBusy are as in
-// record.HostReading, from the beginning of the window to this edge.
+// netstate.HostReading, from the beginning of the window to this edge.
 type Edge struct {
-	Reading     record.Reading `json:"reading"`
-	Flows       []FlowEnd      `json:"flows"`
-	ProcessCPUS float64        `json:"process_cpu_s"`
-	CPUBusy     float64        `json:"cpu_busy"`
+	Reading     netstate.Reading `json:"reading"`
+	Flows       []FlowEnd        `json:"flows"`
+	ProcessCPUS float64          `json:"process_cpu_s"`
+	CPUBusy     float64          `json:"cpu_busy"`
 }

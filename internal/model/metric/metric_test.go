@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
 // TestValues: a trial has the responses of its flows and no others; no loss is a
 // value, and no datagram is none.
 func TestValues(t *testing.T) {
-	cpu := []record.HostReading{{ProcessCPUS: 0.5}, {ProcessCPUS: 0.1}}
+	cpu := []netstate.HostReading{{ProcessCPUS: 0.5}, {ProcessCPUS: 0.1}}
 	probe := []record.Flow{{Protocol: flow.CRR}}
 	open := func(alive bool) []record.Flow {
 		return []record.Flow{{Protocol: flow.HTTP, Connected: true, Alive: alive, Transactions: &record.Transactions{
@@ -63,8 +64,8 @@ func TestValues(t *testing.T) {
 			false},
 		"none came, none missed": {Lost, record.Trial{Datagrams: &record.Datagrams{Sent: 4}}, 1, true},
 		"resent": {retransmissions, record.Trial{Flows: []record.Flow{
-			{ReceivedBytes: 15e8, RetransSegments: 6, SenderInfo: &record.TCPInfo{}},
-			{Protocol: "tcp", ReceivedBytes: 5e8, SenderInfo: &record.TCPInfo{}}, {Protocol: "udp", ReceivedBytes: 1e9},
+			{ReceivedBytes: 15e8, RetransSegments: 6, SenderInfo: &netstate.TCPInfo{}},
+			{Protocol: "tcp", ReceivedBytes: 5e8, SenderInfo: &netstate.TCPInfo{}}, {Protocol: "udp", ReceivedBytes: 1e9},
 		}}, 3, true},
 		"resent by whom": {retransmissions, record.Trial{Flows: []record.Flow{{ReceivedBytes: 1e9}}}, 0, false},
 		"no CPU":         {cpuPerGigabyte, record.Trial{Flows: []record.Flow{{ReceivedBytes: 1e9}}}, 0, false},

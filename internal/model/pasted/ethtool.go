@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // ethtools has what is known about a machine's NICs while its text is parsed.
@@ -27,7 +27,7 @@ type block struct {
 	head   string
 	option string // option of ethtool(8) that prints it
 	long   []string
-	row    func(*machine, *record.NIC, string) bool
+	row    func(*machine, *netstate.NIC, string) bool
 }
 
 var ethtoolBlocks = []block{
@@ -141,7 +141,7 @@ func (m *machine) ethtool(line string) bool {
 }
 
 // nic returns the NIC that the current lines belong to.
-func (m *machine) nic() *record.NIC {
+func (m *machine) nic() *netstate.NIC {
 	if m.blocks == nil {
 		m.blocks, m.nics = map[string]bool{}, map[string]int{}
 	}
@@ -151,11 +151,11 @@ func (m *machine) nic() *record.NIC {
 	n, has := m.nics[m.device]
 	if !has {
 		if len(*list) >= mostInterfaces || m.netif(m.device) < 0 {
-			return &record.NIC{} // and it is dropped
+			return &netstate.NIC{} // and it is dropped
 		}
 		n = len(*list)
 		m.nics[m.device] = n
-		*list = append(*list, record.NIC{Interface: m.device, Carrier: true}) // until the text says otherwise
+		*list = append(*list, netstate.NIC{Interface: m.device, Carrier: true}) // until the text says otherwise
 	}
 	return &(*list)[n]
 }
@@ -170,7 +170,7 @@ func number(text string) int {
 }
 
 // linkSetting parses a line of ethtool IF. Link modes continue on the following lines.
-func (m *machine) linkSetting(nic *record.NIC, line string) bool {
+func (m *machine) linkSetting(nic *netstate.NIC, line string) bool {
 	row := keyed.FindStringSubmatch(line)
 	if !strings.HasPrefix(line, "\t") && !strings.HasPrefix(line, " ") {
 		return false
@@ -234,7 +234,7 @@ var features = map[string]string{
 const mostFeatures = 500
 
 // feature parses a line of ethtool -k.
-func (m *machine) feature(nic *record.NIC, line string) bool {
+func (m *machine) feature(nic *netstate.NIC, line string) bool {
 	row := keyed.FindStringSubmatch(line)
 	if row == nil {
 		return false
@@ -279,14 +279,14 @@ func (m *machine) maximums(line string) (most, head bool) {
 }
 
 // ring parses a line of ethtool -g.
-func (m *machine) ring(nic *record.NIC, line string) bool {
+func (m *machine) ring(nic *netstate.NIC, line string) bool {
 	most, head := m.maximums(line)
 	row := keyed.FindStringSubmatch(line)
 	if head || row == nil {
 		return head
 	}
 	if nic.Rings == nil {
-		nic.Rings = &record.Rings{}
+		nic.Rings = &netstate.Rings{}
 	}
 	set(row, most, map[string][2]*int{"RX": {&nic.Rings.Rx, &nic.Rings.MostRx},
 		"TX": {&nic.Rings.Tx, &nic.Rings.MostTx}})
@@ -304,14 +304,14 @@ func set(row []string, most bool, fields map[string][2]*int) {
 }
 
 // channel parses a line of ethtool -l.
-func (m *machine) channel(nic *record.NIC, line string) bool {
+func (m *machine) channel(nic *netstate.NIC, line string) bool {
 	most, head := m.maximums(line)
 	row := keyed.FindStringSubmatch(line)
 	if head || row == nil {
 		return head
 	}
 	if nic.Channels == nil {
-		nic.Channels = &record.Channels{}
+		nic.Channels = &netstate.Channels{}
 	}
 	c := nic.Channels
 	set(row, most, map[string][2]*int{"RX": {&c.Rx, &c.MostRx}, "TX": {&c.Tx, &c.MostTx},
@@ -325,9 +325,9 @@ var (
 )
 
 // coalescing parses a line of ethtool -c.
-func (m *machine) coalescing(nic *record.NIC, line string) bool {
+func (m *machine) coalescing(nic *netstate.NIC, line string) bool {
 	if nic.Coalesce == nil {
-		nic.Coalesce = &record.Coalesce{}
+		nic.Coalesce = &netstate.Coalesce{}
 	}
 	c := nic.Coalesce
 	if row := adaptive.FindStringSubmatch(strings.TrimSpace(line)); row != nil {
@@ -344,13 +344,13 @@ func (m *machine) coalescing(nic *record.NIC, line string) bool {
 }
 
 // pause parses a line of ethtool -a.
-func (m *machine) pause(nic *record.NIC, line string) bool {
+func (m *machine) pause(nic *netstate.NIC, line string) bool {
 	row := keyed.FindStringSubmatch(line)
 	if row == nil {
 		return false
 	}
 	if nic.Pause == nil {
-		nic.Pause = &record.Pause{}
+		nic.Pause = &netstate.Pause{}
 	}
 	on := row[2] == "on"
 	switch row[1] {
@@ -370,7 +370,7 @@ func (m *machine) pause(nic *record.NIC, line string) bool {
 var driverKeys = []string{"version", "firmware-version", "expansion-rom-version", "bus-info"}
 
 // driver parses a line of ethtool -i.
-func (m *machine) driver(nic *record.NIC, line string) bool {
+func (m *machine) driver(nic *netstate.NIC, line string) bool {
 	row := keyed.FindStringSubmatch(line)
 	if row == nil {
 		return false

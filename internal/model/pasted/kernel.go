@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/plain"
-	"linerate/internal/model/record"
 )
 
 var (
@@ -58,7 +58,7 @@ func (m *machine) softnet(line string) bool {
 		return v
 	}
 	list := &m.Reading.End.Softnet
-	c := record.SoftnetCounters{CPU: len(*list), Processed: value(processed), Dropped: value(dropped),
+	c := netstate.SoftnetCounters{CPU: len(*list), Processed: value(processed), Dropped: value(dropped),
 		Squeezed: value(squeezed), Backlog: value(backlog)}
 	if len(fields) > cpu {
 		c.CPU = int(value(cpu))
@@ -80,12 +80,12 @@ var (
 
 // qdiscOf parses the head of a queueing discipline in the output of tc -s qdisc. The head does not
 // name the interface if the command selected one.
-func (m *machine) qdiscOf(line string) (q record.QdiscCounters, is bool) {
+func (m *machine) qdiscOf(line string) (q netstate.QdiscCounters, is bool) {
 	head := qdiscHead.FindStringSubmatch(line)
 	if head == nil {
 		return q, false
 	}
-	q = record.QdiscCounters{Interface: head[3], Kind: head[1], Handle: head[2]}
+	q = netstate.QdiscCounters{Interface: head[3], Kind: head[1], Handle: head[2]}
 	if q.Interface == "" && m.command.is("tc") {
 		q.Interface = plain.Short(m.command.after("dev"), longestName)
 	}
@@ -133,14 +133,14 @@ func (m *machine) qdisc(line string) bool {
 }
 
 // limited stores the queue length of a qdisc if the line has it as a plain number.
-func (m *machine) limited(q record.QdiscCounters, line string) {
+func (m *machine) limited(q netstate.QdiscCounters, line string) {
 	limit := qdiscLimit.FindStringSubmatch(line)
 	if limit == nil {
 		return
 	}
 	if n := m.netif(q.Interface); n >= 0 {
 		i := &m.Reading.Snapshot.Interfaces[n]
-		i.Qdiscs = append(i.Qdiscs, record.Qdisc{Parent: strings.TrimPrefix(limit[1], "parent "), Kind: q.Kind,
+		i.Qdiscs = append(i.Qdiscs, netstate.Qdisc{Parent: strings.TrimPrefix(limit[1], "parent "), Kind: q.Kind,
 			Options: map[string]string{"limit": limit[2]}})
 	}
 }
@@ -159,10 +159,10 @@ func (m *machine) logged(line string) bool {
 		return false
 	}
 	if m.State.Log == nil {
-		m.State.Log = &record.KernelLog{}
+		m.State.Log = &netstate.KernelLog{}
 	}
 	const usual = 4 // level of messages that specify none (CONFIG_MESSAGE_LOGLEVEL_DEFAULT)
-	entry := record.LogLine{Level: usual, Text: plain.Short(row[5], longestLog)}
+	entry := netstate.LogLine{Level: usual, Text: plain.Short(row[5], longestLog)}
 	if priority, err := strconv.Atoi(row[1]); err == nil {
 		entry.Level = priority % 8
 	} else if i := slices.Index(logLevels, row[3]); i >= 0 {
@@ -171,7 +171,7 @@ func (m *machine) logged(line string) bool {
 	if s, err := strconv.ParseFloat(strings.TrimSpace(row[4]), 64); err == nil && s < 1e9 {
 		entry.AtNs = int64(s * 1e9)
 	}
-	if record.AboutNetwork(row[5]) {
+	if netstate.AboutNetwork(row[5]) {
 		m.State.Log.Add(entry)
 	}
 	return true

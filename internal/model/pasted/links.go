@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/device"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // linkHead matches the line that begins an interface in the output of ip address and ip link.
@@ -121,7 +121,7 @@ func (m *machine) netif(name string) int {
 	if len(*list) >= mostInterfaces {
 		return -1
 	}
-	i := record.InterfaceSnapshot{Interface: name, Up: true}
+	i := netstate.InterfaceSnapshot{Interface: name, Up: true}
 	switch { // the name tells the kind
 	case strings.HasPrefix(name, "br") || strings.HasPrefix(name, "docker"):
 		i.Kind = "bridge"
@@ -150,7 +150,7 @@ func (m *machine) count(words []string) {
 	name := m.Reading.Snapshot.Interfaces[m.at].Interface
 	list := &m.Reading.End.Interfaces
 	if n := len(*list); n == 0 || (*list)[n-1].Interface != name {
-		*list = append(*list, record.InterfaceCounters{Interface: name})
+		*list = append(*list, netstate.InterfaceCounters{Interface: name})
 	}
 	to := kernelCounters(&(*list)[len(*list)-1])
 	names := m.counts
@@ -172,7 +172,7 @@ var columns = map[string]string{
 }
 
 // kernelCounters returns the counters of an interface by their names in linux/if_link.h.
-func kernelCounters(c *record.InterfaceCounters) map[string]*uint64 {
+func kernelCounters(c *netstate.InterfaceCounters) map[string]*uint64 {
 	return map[string]*uint64{
 		"rx_bytes": &c.RxBytes, "rx_packets": &c.RxPackets, "rx_errors": &c.RxErrors, "rx_dropped": &c.RxDropped,
 		"rx_missed_errors": &c.RxMissed,

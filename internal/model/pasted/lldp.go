@@ -8,15 +8,15 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/plain"
-	"linerate/internal/model/record"
 )
 
 // LLDP parses the output of `lldpcli -f json show neighbors details`, or of -f json0, in which
 // everything is a list. In the json format a list with one element is that element, and elements
 // with a name are members of an object. The text comes from neighbours, so strings are shortened
 // and cleaned, and numbers are limited to valid ranges.
-func LLDP(text []byte) (list []record.LLDPNeighbour, err error) {
+func LLDP(text []byte) (list []netstate.LLDPNeighbour, err error) {
 	if len(text) > LargestText {
 		return nil, fmt.Errorf("expected at most %d bytes", LargestText)
 	}
@@ -26,8 +26,8 @@ func LLDP(text []byte) (list []record.LLDPNeighbour, err error) {
 	}
 	for _, all := range elements(tree, "lldp") {
 		for _, i := range namedElements(member(all, "interface"), "port") {
-			if len(list) >= record.MostLLDPNeighbours {
-				return list, fmt.Errorf("more than %d neighbours", record.MostLLDPNeighbours)
+			if len(list) >= netstate.MostLLDPNeighbours {
+				return list, fmt.Errorf("more than %d neighbours", netstate.MostLLDPNeighbours)
 			}
 			list = append(list, neighbour(i))
 		}
@@ -41,8 +41,8 @@ type named struct {
 	of   any
 }
 
-func neighbour(i named) record.LLDPNeighbour {
-	n := record.LLDPNeighbour{Interface: i.name, Protocol: word(member(i.of, "via"))}
+func neighbour(i named) netstate.LLDPNeighbour {
+	n := netstate.LLDPNeighbour{Interface: i.name, Protocol: word(member(i.of, "via"))}
 	for _, c := range namedElements(member(i.of, "chassis"), "id") {
 		n.System = c.name
 		n.Chassis, n.Description = word(member(c.of, "id")), word(member(c.of, "descr"))

@@ -7,19 +7,19 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // TestLLDP: what lldpcli prints of one neighbour or of several is read, and json and json0 say
 // the same. The files are of lldpd 1.0.16; those of switches are written after their shape.
 func TestLLDP(t *testing.T) {
 	off, on := false, true
-	host := record.LLDPNeighbour{Interface: "a0", Protocol: "LLDP", Chassis: "02:00:00:00:00:02", System: "peer",
+	host := netstate.LLDPNeighbour{Interface: "a0", Protocol: "LLDP", Chassis: "02:00:00:00:00:02", System: "peer",
 		Description: "switch of test", Capabilities: []string{"Station"},
 		Port: "02:00:00:00:00:02", PortDescription: "b0", MFS: 9000,
 		Media: "10GbaseT - Four-pair Category 6A or better, full duplex mode only", SpeedMbps: 10000, Duplex: "full",
 		PVID: 42, VLANs: []int{42}}
-	for file, want := range map[string][]record.LLDPNeighbour{
+	for file, want := range map[string][]netstate.LLDPNeighbour{
 		"lldp-host.json":  {host},
 		"lldp-host.json0": {host},
 		"lldp-none.json":  nil,
@@ -42,7 +42,7 @@ func TestLLDP(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", file, got, err, want)
 		}
 	}
-	if n := (record.LLDPNeighbour{Port: "02:00:00:00:00:02", PortDescription: "b0",
+	if n := (netstate.LLDPNeighbour{Port: "02:00:00:00:00:02", PortDescription: "b0",
 		System: "vm"}); n.Place() != "port b0 of vm" {
 		t.Errorf("%s", n.Place())
 	}
@@ -64,7 +64,7 @@ func FuzzLLDP(f *testing.F) {
 		[]byte(`{"lldp":{"interface":{"\u001b[2J":{"port":{"mfs":"99999999999999999999"},"vlan":{"vlan-id":"-1","pvid":true}}}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		list, _ := LLDP(text)
-		if len(list) > record.MostLLDPNeighbours {
+		if len(list) > netstate.MostLLDPNeighbours {
 			t.Fatalf("%d neighbours", len(list))
 		}
 		for _, n := range list {

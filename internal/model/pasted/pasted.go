@@ -1,7 +1,7 @@
 // Package pasted parses the output of network tools, of one or more machines in one text, as people
 // paste it: arp(8), ip(8) address, link, neighbour, route and rule, bridge(8) fdb, MAC address
 // tables of switches, nstat(8), netstat(8) -s, ss(8), ethtool(8), tc(8) -s qdisc, sysctl(8),
-// dmesg(1) and /proc/net/softnet_stat. Each machine becomes a record.HostSnapshot with the parts
+// dmesg(1) and /proc/net/softnet_stat. Each machine becomes a netstate.HostSnapshot with the parts
 // that the text contains, so that the rules for snapshots apply to it.
 //
 // The text is untrusted: its size is limited, lines of unknown form are listed, and no line causes
@@ -15,8 +15,8 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/plain"
-	"linerate/internal/model/record"
 )
 
 // LargestText is the maximum size of a pasted text in bytes.
@@ -29,7 +29,7 @@ const mostMachines, mostRows, mostInterfaces, longestLine, longestName = 100, 20
 type Text struct {
 	// Machines are in the order of the text. Machines without a name in the text are called host1,
 	// host2, … and switch1, …
-	Machines []record.HostSnapshot
+	Machines []netstate.HostSnapshot
 	// NotUnderstood has lines of unknown form with their numbers, at most mostLost. Lost counts all
 	// of them.
 	NotUnderstood []string
@@ -40,7 +40,7 @@ const mostLost = 20
 
 // form is a kind of output.
 type form struct {
-	part string // of record.HostSnapshot.Pasted
+	part string // of netstate.HostSnapshot.Pasted
 	// header reports whether a line begins a table. A second table belongs to another machine
 	// unless a prompt names the same one.
 	header func(*machine, string) bool
@@ -71,7 +71,7 @@ var forms = []form{
 
 // machine is a machine while its text is parsed.
 type machine struct {
-	record.HostSnapshot
+	netstate.HostSnapshot
 	named bool // by a prompt
 	// has has the parts of the forms that the machine has, and last the part of the last line.
 	has    map[string]bool
@@ -308,7 +308,7 @@ func (r *reader) finish() {
 		if !m.rows() {
 			continue
 		}
-		m.Schema, m.Reading.Snapshot.Host = record.HostSnapshotSchema, m.Reading.Host
+		m.Schema, m.Reading.Snapshot.Host = netstate.HostSnapshotSchema, m.Reading.Host
 		if !m.named {
 			if m.has["forwarding table"] {
 				switches++

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 func parse(t *testing.T, text string) Text {
@@ -20,7 +20,7 @@ func parse(t *testing.T, text string) Text {
 	return p
 }
 
-func rows(s record.HostSnapshot) (list []string) {
+func rows(s netstate.HostSnapshot) (list []string) {
 	for _, n := range s.Reading.Snapshot.Neighbours {
 		list = append(list, strings.TrimSpace(fmt.Sprint(n.Address, " ", n.MAC, " ", n.Interface, " ", n.State)))
 	}
@@ -180,7 +180,7 @@ TcpExt:
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got := s.End.Interfaces; len(got) != 1 ||
-		got[0] != (record.InterfaceCounters{Interface: "eth0", RxBytes: 7816, RxPackets: 97, RxErrors: 3, RxDropped: 4,
+		got[0] != (netstate.InterfaceCounters{Interface: "eth0", RxBytes: 7816, RxPackets: 97, RxErrors: 3, RxDropped: 4,
 			RxMissed: 5, RxLength: 1, RxCRC: 2,
 			TxBytes: 13256, TxPackets: 122, TxErrors: 6, TxDropped: 7, TxCarrier: 8, Collisions: 9}) {
 		t.Errorf("%+v", got)
@@ -295,7 +295,7 @@ func FuzzParse(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := record.ParseHostSnapshot(document); err != nil {
+			if _, err := netstate.ParseHostSnapshot(document); err != nil {
 				t.Fatalf("%v: %s", err, document)
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/plain"
-	"linerate/internal/model/record"
 )
 
 // routing is what is known of a machine's routes while its text is parsed.
@@ -16,7 +16,7 @@ type routing struct {
 	tables map[int]bool   // tables whose routes the text contains
 	every  bool           // whether the text contains the routes of all tables
 	names  map[string]int // numbers given to table names that only the machine knows
-	rules  map[record.RuleEntry]bool
+	rules  map[netstate.RuleEntry]bool
 	routes map[string]string
 	hops   bool // whether the next indented line may be a next hop of the last route
 }
@@ -94,7 +94,7 @@ func (m *machine) table(word string) int {
 }
 
 // routeOf parses a route, and returns it with its words except those of the table.
-func (m *machine) routeOf(line string) (r record.RouteEntry, words []string, is bool) {
+func (m *machine) routeOf(line string) (r netstate.RouteEntry, words []string, is bool) {
 	words = strings.Fields(line)
 	at, is := isRoute(words)
 	if !is || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
@@ -116,11 +116,11 @@ func (m *machine) routeOf(line string) (r record.RouteEntry, words []string, is 
 		table = m.table(words[i+1])
 		words = slices.Delete(words, i, i+2)
 	}
-	return record.ParseRoute(table, to.String(), plain.Short(strings.Join(words, " "), 300)), words, true
+	return netstate.ParseRoute(table, to.String(), plain.Short(strings.Join(words, " "), 300)), words, true
 }
 
 // routeKey returns a key that distinguishes the routes of a machine.
-func routeKey(r record.RouteEntry, words []string) string {
+func routeKey(r netstate.RouteEntry, words []string) string {
 	key := r.To + " " + strconv.Itoa(r.Table)
 	for i, w := range words {
 		if w == "metric" && i+1 < len(words) {
@@ -150,7 +150,7 @@ func (m *machine) route(line string) bool {
 	if hop := nextHop.FindStringSubmatch(line); hop != nil && m.hops && m.last == "routes" && len(snapshot.Routes) > 0 {
 		r := &snapshot.Routes[len(snapshot.Routes)-1]
 		weight, _ := strconv.Atoi(hop[4])
-		r.Nexthops = append(r.Nexthops, record.RouteNexthop{Interface: hop[3], Via: hop[2], Weight: weight,
+		r.Nexthops = append(r.Nexthops, netstate.RouteNexthop{Interface: hop[3], Via: hop[2], Weight: weight,
 			Down: strings.Contains(hop[5], "dead") || strings.Contains(hop[5], "linkdown")})
 		r.Text = plain.Short(r.Text+" "+strings.Join(strings.Fields(line), " "), 1000)
 		return true
@@ -183,7 +183,7 @@ func (m *machine) route(line string) bool {
 func (m *machine) lookup(words []string) {
 	after := func(word string) string { return plain.Short(command(words).after(word), longestName) }
 	at, _ := isRoute(words)
-	l := record.RouteLookup{Destination: words[at], Source: after("from"), Interface: after("dev"),
+	l := netstate.RouteLookup{Destination: words[at], Source: after("from"), Interface: after("dev"),
 		Gateway: after("via")}
 	if l.Source == "" {
 		l.ChosenSource = after("src")
@@ -199,7 +199,7 @@ func (m *machine) rule(row []string) bool {
 	if err != nil {
 		return false
 	}
-	entry := record.RuleEntry{Priority: priority, Other: row[2] != ""}
+	entry := netstate.RuleEntry{Priority: priority, Other: row[2] != ""}
 	prefix := func(word string) string {
 		p, is := destination(word, false)
 		if !is {
@@ -226,7 +226,7 @@ func (m *machine) rule(row []string) bool {
 	}
 	entry.Other = entry.Other || entry.Table == 0
 	if m.rules == nil {
-		m.rules = map[record.RuleEntry]bool{}
+		m.rules = map[netstate.RuleEntry]bool{}
 	}
 	if list := &m.Reading.Snapshot.Rules; len(*list) < mostRows && !m.rules[entry] {
 		m.rules[entry] = true

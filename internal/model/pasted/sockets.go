@@ -9,14 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/plain"
-	"linerate/internal/model/record"
 )
 
 // sockets are the sockets of a machine while its text is parsed.
 type sockets struct {
-	connections []record.Connection
-	listeners   []record.Listener
+	connections []netstate.Connection
+	listeners   []netstate.Listener
 	index       map[string]int // index in both lists, by protocol and addresses
 	// udp reports whether the table has a socket that only UDP can have. The next indented line
 	// belongs to the connection or listener at index entry; -1: to one that is not kept.
@@ -105,10 +105,10 @@ func (m *machine) addSocket(row []string) {
 	switch {
 	case !m.connected && !known:
 		at = len(m.listeners)
-		m.listeners = append(m.listeners, record.Listener{Protocol: protocol, Local: local})
+		m.listeners = append(m.listeners, netstate.Listener{Protocol: protocol, Local: local})
 	case !known:
 		at = len(m.connections)
-		m.connections = append(m.connections, record.Connection{Local: local, Remote: remote})
+		m.connections = append(m.connections, netstate.Connection{Local: local, Remote: remote})
 	}
 	m.index[key], m.entry = at, at
 	if m.connected {
@@ -185,7 +185,7 @@ func (m *machine) detail(text string) {
 		return
 	}
 	if c.Info == nil {
-		c.Info = &record.TCPInfo{Lacks: []string{"snd_wnd_bytes"}}
+		c.Info = &netstate.TCPInfo{Lacks: []string{"snd_wnd_bytes"}}
 	}
 	if waits != nil { // the row has them; the details are on the next line
 		switch n, _ := strconv.ParseUint(waits[2], 10, 8); waits[1] {
@@ -201,7 +201,7 @@ func (m *machine) detail(text string) {
 }
 
 // tcpInfo parses the values that ss -i prints for a connection, and returns its congestion control.
-func tcpInfo(i *record.TCPInfo, words []string) (control string) {
+func tcpInfo(i *netstate.TCPInfo, words []string) (control string) {
 	counts := map[string]*uint32{
 		"mss": &i.SndMSS, "pmtu": &i.PMTU, "rcvmss": &i.RcvMSS, "cwnd": &i.SndCwnd, "ssthresh": &i.SndSsthresh,
 		"unacked": &i.Unacked, "sacked": &i.Sacked,
@@ -289,10 +289,10 @@ func (m *machine) finishSockets() {
 		m.State.TCP[c.State]++
 		local, err := netip.ParseAddrPort(c.Local)
 		remote, remoteErr := netip.ParseAddrPort(c.Remote)
-		if c.State == record.TimeWait && err == nil && remoteErr == nil {
+		if c.State == netstate.TimeWait && err == nil && remoteErr == nil {
 			m.State.CountTimeWait(waiting, local, remote)
 		}
-		if record.Notable(c.State, c.ReceiveQueue, c.SendQueue, c.Info) {
+		if netstate.Notable(c.State, c.ReceiveQueue, c.SendQueue, c.Info) {
 			m.State.Notable = append(m.State.Notable, c)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // statistics matches a row of ethtool -S.
@@ -16,7 +16,7 @@ var statistics = regexp.MustCompile(`^\s*(\S.{0,60}?): (\d{1,19})$`)
 const mostCounters = 4096
 
 // statistic parses a line of ethtool -S.
-func (m *machine) statistic(nic *record.NIC, line string) bool {
+func (m *machine) statistic(nic *netstate.NIC, line string) bool {
 	row := statistics.FindStringSubmatch(line)
 	if row == nil {
 		return false
@@ -55,9 +55,9 @@ func (m *machine) finishNICs() {
 				nic.Counters[name] = value
 			}
 		}
-		nic.Meanings = record.MeaningsOf(cmp.Or(nic.Driver, record.DriverOf(all)), nic.Counters)
+		nic.Meanings = netstate.MeaningsOf(cmp.Or(nic.Driver, netstate.DriverOf(all)), nic.Counters)
 		if list := &m.Reading.End.Interfaces; len(all) > 0 &&
-			!slices.ContainsFunc(*list, func(c record.InterfaceCounters) bool { return c.Interface == nic.Interface }) {
+			!slices.ContainsFunc(*list, func(c netstate.InterfaceCounters) bool { return c.Interface == nic.Interface }) {
 			*list = append(*list, interfaceCounters(*nic, all))
 		}
 	}
@@ -65,8 +65,8 @@ func (m *machine) finishNICs() {
 
 // interfaceCounters returns the kernel's counters of an interface as far as its driver reports
 // them: those with the kernel's names, and otherwise those with the same meaning.
-func interfaceCounters(nic record.NIC, all map[string]int64) record.InterfaceCounters {
-	c := record.InterfaceCounters{Interface: nic.Interface}
+func interfaceCounters(nic netstate.NIC, all map[string]int64) netstate.InterfaceCounters {
+	c := netstate.InterfaceCounters{Interface: nic.Interface}
 	for name, field := range kernelCounters(&c) {
 		value, has := all[name]
 		if !has {

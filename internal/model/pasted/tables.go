@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // mac parses a MAC address in any notation: 00:08:9b:c8:c4:31, 0:8:9b:c8:c4:31, 00-08-9b-c8-c4-31,
@@ -74,7 +74,7 @@ func (m *machine) neighbour(line string) bool {
 	if at < 0 || len(words) < at+2 {
 		return false
 	}
-	n := record.Neighbour{Address: netip.MustParseAddr(words[at]).String(), State: "STALE"}
+	n := netstate.Neighbour{Address: netip.MustParseAddr(words[at]).String(), State: "STALE"}
 	state := ""
 	rest := words[at+1:]
 	for i, w := range rest {
@@ -108,7 +108,7 @@ func (m *machine) neighbour(line string) bool {
 	return true
 }
 
-// states are the states of neighbour entries, as in record.Neighbour.
+// states are the states of neighbour entries, as in netstate.Neighbour.
 var states = []string{"REACHABLE", "STALE", "DELAY", "PROBE", "FAILED", "INCOMPLETE", "PERMANENT", "NOARP"}
 
 // portWords are words that name the column of ports in the head of a switch's table.
@@ -143,7 +143,7 @@ func (m *machine) forwarding(line string) bool {
 		return true
 	}
 	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == '|' || r == ',' })
-	e, at := record.FDBEntry{}, -1
+	e, at := netstate.FDBEntry{}, -1
 	for i, w := range words {
 		address, is := mac(w)
 		if _, err := netip.ParseAddr(w); err == nil || is && at >= 0 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 )
 
 // HostSampleSchema is the schema name and version of HostSample.
@@ -172,11 +173,10 @@ func (s *HostSample) Check() error {
 		return errors.New("the sample names no host")
 	case !(s.WindowS > 0 && s.WindowS <= 86400):
 		return fmt.Errorf("window_s is %v: expected seconds of at most a day", s.WindowS)
-	case len(s.Interfaces) > mostInterfaces || len(s.CPUs) > mostInterfaces || len(s.Queues) > mostInterfaces ||
-		len(s.Flows) > MostFlows:
+	case max(len(s.Interfaces), len(s.CPUs), len(s.Queues)) > netstate.MostInterfaces || len(s.Flows) > MostFlows:
 		return fmt.Errorf(
 			"it has %d interfaces, %d CPUs, %d queues and %d flows: expected at most %d of each, and %d flows",
-			len(s.Interfaces), len(s.CPUs), len(s.Queues), len(s.Flows), mostInterfaces, MostFlows)
+			len(s.Interfaces), len(s.CPUs), len(s.Queues), len(s.Flows), netstate.MostInterfaces, MostFlows)
 	}
 	return nil
 }

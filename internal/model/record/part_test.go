@@ -3,6 +3,8 @@ package record
 import (
 	"slices"
 	"testing"
+
+	"linerate/internal/model/netstate"
 )
 
 // TestNothingArrived: a part whose connected flows received nothing is in doubt, whatever
@@ -31,7 +33,7 @@ func TestNothingArrived(t *testing.T) {
 func TestSplit(t *testing.T) {
 	run := &Run{Trials: []Trial{{Treatment: "alone", Order: 1}, {
 		Treatment: "together", Levels: map[string]string{"mode": "copy"}, Order: 2, GoodputBps: 60,
-		Hosts: []HostReading{{Host: "a", ProcessCPUS: 1}},
+		Hosts: []netstate.HostReading{{Host: "a", ProcessCPUS: 1}},
 		Flows: []Flow{{ID: "1", From: "a", To: "b", SenderAverageBps: 11}, {ID: "2", From: "b", To: "c"},
 			{ID: "3", From: "a", To: "c"}, {ID: "p", From: "a", To: "b", Probe: true}},
 	}}}

@@ -1,5 +1,5 @@
 // Package record defines the documents that linerate stores and prints as JSON: the result of a run
-// with its trials, samples, snapshots and findings.
+// with its trials, findings and conclusion. What is read of a host is in package netstate.
 //
 // Field names contain units: _bps is bits per second, _bytes bytes, _s seconds, _us microseconds.
 // Fields may be added at any time and are never renamed.
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/topology"
 )
 
@@ -64,7 +65,7 @@ type Run struct {
 	Environment Environment       `json:"environment"`
 	// Snapshots has the snapshots of hosts before and after the trials, in the order of the hosts.
 	// Empty: an older version made the run, or it has not begun.
-	Snapshots []HostSnapshots `json:"snapshots,omitempty"`
+	Snapshots []netstate.HostSnapshots `json:"snapshots,omitempty"`
 	// Design says how the trials were arranged, by the study and by flags.
 	Design Design `json:"design"`
 	// Confidence is the confidence level of the intervals, such as 0.95. Each estimate of a
@@ -403,8 +404,8 @@ type Environment struct {
 	Mode string `json:"mode"`
 	// ImpairedBy says what applies the delay, loss and marks of a lab's links. Empty: no link has
 	// any.
-	ImpairedBy string            `json:"impaired_by,omitempty"`
-	Hosts      []HostEnvironment `json:"hosts"`
+	ImpairedBy string                     `json:"impaired_by,omitempty"`
+	Hosts      []netstate.HostEnvironment `json:"hosts"`
 	// Routing says how hosts obtained their learned routes. Nil: they have none.
 	Routing *Routing `json:"routing,omitempty"`
 	// Services are the server programs on the hosts.
@@ -419,22 +420,6 @@ type Service struct {
 	Port    int    `json:"port"`
 	// Settings are its settings in the study, each KEY=VALUE.
 	Settings []string `json:"settings,omitempty"`
-}
-
-// HostEnvironment describes one host.
-type HostEnvironment struct {
-	Host   string `json:"host"`
-	OS     string `json:"os"`
-	Kernel string `json:"kernel"`
-	Arch   string `json:"arch"`
-	CPUs   int    `json:"cpus"`
-	// CongestionControl is the TCP congestion control that the flows used.
-	CongestionControl string `json:"congestion_control,omitempty"`
-	// Missing lists capabilities that were probed and not found, with the reason.
-	Missing []string `json:"missing,omitempty"`
-	// Version is the version of linerate on the host, if the host is the other end of a
-	// measurement.
-	Version string `json:"version,omitempty"`
 }
 
 // Blocks returns the number of blocks that a run has begun.

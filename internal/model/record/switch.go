@@ -1,6 +1,9 @@
 package record
 
-import "linerate/internal/model/topology"
+import (
+	"linerate/internal/model/netstate"
+	"linerate/internal/model/topology"
+)
 
 // SwitchReading is what a switch reported about its ports by SNMP in a trial.
 type SwitchReading struct {
@@ -18,7 +21,7 @@ type SwitchReading struct {
 	Ports    []SwitchPort `json:"ports,omitempty"`
 	// FDB is the forwarding table of the switch before the trial, at most MostForwarded entries.
 	// Interface is the name of the port in the study or, if it has none, its ifName.
-	FDB []FDBEntry `json:"fdb,omitempty"`
+	FDB []netstate.FDBEntry `json:"fdb,omitempty"`
 }
 
 // MostForwarded limits the entries of SwitchReading.FDB.
@@ -88,7 +91,7 @@ func (s SwitchReading) End(p SwitchPort) topology.End {
 // ForwardingTable is the table of one switch or bridge.
 type ForwardingTable struct {
 	Switch  string
-	Entries []FDBEntry
+	Entries []netstate.FDBEntry
 }
 
 // ForwardingTables returns the tables of the trial: those of nodes with an agent, and those read

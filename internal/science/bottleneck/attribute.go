@@ -14,6 +14,7 @@ import (
 
 	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/limits"
@@ -124,7 +125,7 @@ func join(lists ...[]fact.Fact) []fact.Fact { return slices.Concat(lists...) }
 // Attribute returns a verdict for each flow of a window of windowS seconds, in their order. The
 // flows have their Path as far as it is known. complete reports whether the topology has every link
 // of the paths; otherwise a slower link may be between the two ends.
-func Attribute(flows []record.Flow, hosts []record.HostReading, windowS float64, over *topology.Topology,
+func Attribute(flows []record.Flow, hosts []netstate.HostReading, windowS float64, over *topology.Topology,
 	complete bool) []Verdict {
 	s := newScene(record.Trial{Flows: flows, Hosts: hosts, WindowS: windowS}, over, complete)
 	verdicts := make([]Verdict, len(flows))

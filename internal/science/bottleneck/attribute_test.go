@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/sciencetest"
@@ -85,12 +86,12 @@ func TestFlows(t *testing.T) {
 		{"a machine that is busy with niced programs", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.From)
 			h.CPUBusy, h.GeneratorCPU = 0.99, 0.2
-			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: -1}}, []record.CPUTimes{{CPU: -1, User: 1, Nice: 0.5}}
+			h.Begin.CPU, h.End.CPU = []netstate.CPUTimes{{CPU: -1}}, []netstate.CPUTimes{{CPU: -1, User: 1, Nice: 0.5}}
 		}), CongestionWindow, ""},
 		{"a CPU of its own that is busy", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.From)
 			h.CPUBusy, h.GeneratorCPU, h.AllowedCPUs = 0.5, 0.6, []int{1}
-			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}, {CPU: 1}}, []record.CPUTimes{{CPU: 0, Idle: 1},
+			h.Begin.CPU, h.End.CPU = []netstate.CPUTimes{{CPU: 0}, {CPU: 1}}, []netstate.CPUTimes{{CPU: 0, Idle: 1},
 				{CPU: 1, System: 1}}
 		}), Generator, `"cpus_busy":{"host":"client1","usable":true,"busy":1,`},
 		{"losses on such a machine", idly(func(f *record.Flow, t *record.Trial) {
@@ -105,14 +106,14 @@ func TestFlows(t *testing.T) {
 		{"such a window, and one CPU that is busy with packets", idly(func(f *record.Flow, t *record.Trial) {
 			f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 100, 4000
 			h := reading(t, f.To)
-			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}, {CPU: 1}}, []record.CPUTimes{{CPU: 0, Idle: 1},
+			h.Begin.CPU, h.End.CPU = []netstate.CPUTimes{{CPU: 0}, {CPU: 1}}, []netstate.CPUTimes{{CPU: 0, Idle: 1},
 				{CPU: 1, System: 0.2, SoftIRQ: 0.78, Idle: 0.02}}
 		}), Generator, `"host":"server","cpu_busy":{"cpu":1,"busy":0.98,"kernel":0.78}`},
 		{"such a window, and one CPU that is busy with another program", idly(func(f *record.Flow, t *record.Trial) {
 			f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 100, 4000
 			h := reading(t, f.To)
 			h.GeneratorCPU = 0.1
-			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}, {CPU: 1}}, []record.CPUTimes{{CPU: 0, Idle: 1},
+			h.Begin.CPU, h.End.CPU = []netstate.CPUTimes{{CPU: 0}, {CPU: 1}}, []netstate.CPUTimes{{CPU: 0, Idle: 1},
 				{CPU: 1, User: 1}}
 		}), "", `"no_window_full"`},
 
@@ -281,7 +282,7 @@ func attribute(t *record.Trial, over *topology.Topology, complete bool) {
 	}
 }
 
-func reading(t *record.Trial, host string) *record.HostReading {
+func reading(t *record.Trial, host string) *netstate.HostReading {
 	for i := range t.Hosts {
 		if t.Hosts[i].Host == host {
 			return &t.Hosts[i]
@@ -326,26 +327,26 @@ func TestNeedless(t *testing.T) {
 	const dropped = `"no_drops"`
 	for _, test := range []struct {
 		name   string
-		doctor func(f *record.Flow, sender *record.HostReading)
+		doctor func(f *record.Flow, sender *netstate.HostReading)
 		has    []string
 		lacks  string
 	}{
-		{"needed", func(f *record.Flow, h *record.HostReading) { f.SenderInfo.DsackDups = 3 }, nil, `"needless"`},
-		{"needless", func(f *record.Flow, h *record.HostReading) {},
+		{"needed", func(f *record.Flow, h *netstate.HostReading) { f.SenderInfo.DsackDups = 3 }, nil, `"needless"`},
+		{"needless", func(f *record.Flow, h *netstate.HostReading) {},
 			[]string{`"needless":0.87,"reordered":true`, dropped}, `"missing"`},
-		{"no reordering seen", func(f *record.Flow, h *record.HostReading) {
+		{"no reordering seen", func(f *record.Flow, h *netstate.HostReading) {
 			f.SenderInfo.ReordSeen = 0
 		}, []string{`"needless":0.87,` + dropped}, `"reordered"`},
-		{"dropped by an interface", func(f *record.Flow, h *record.HostReading) {
+		{"dropped by an interface", func(f *record.Flow, h *netstate.HostReading) {
 			h.End.Interfaces[0].TxDropped += 5
 		}, []string{`"needless"`}, dropped},
-		{"dropped by a qdisc", func(f *record.Flow, h *record.HostReading) {
-			h.End.Qdiscs = []record.QdiscCounters{{Kind: "tbf", Drops: 5}}
+		{"dropped by a qdisc", func(f *record.Flow, h *netstate.HostReading) {
+			h.End.Qdiscs = []netstate.QdiscCounters{{Kind: "tbf", Drops: 5}}
 		}, []string{`"needless"`}, dropped},
-		{"dropped by a backlog", func(f *record.Flow, h *record.HostReading) {
-			h.End.Softnet = []record.SoftnetCounters{{Dropped: 5}}
+		{"dropped by a backlog", func(f *record.Flow, h *netstate.HostReading) {
+			h.End.Softnet = []netstate.SoftnetCounters{{Dropped: 5}}
 		}, []string{`"needless"`}, dropped},
-		{"not read", func(f *record.Flow, h *record.HostReading) {
+		{"not read", func(f *record.Flow, h *netstate.HostReading) {
 			h.End.Softnet = nil
 		}, []string{`"needless"`}, dropped},
 	} {
@@ -356,7 +357,7 @@ func TestNeedless(t *testing.T) {
 		f.SenderInfo.TotalRetrans, f.SenderInfo.DsackDups, f.SenderInfo.ReordSeen = 100, 87, 9
 		for i := range trial.Hosts {
 			h := &trial.Hosts[i]
-			h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{}}
+			h.Begin.Softnet, h.End.Softnet = []netstate.SoftnetCounters{{}}, []netstate.SoftnetCounters{{}}
 		}
 		test.doctor(f, reading(&trial, f.From))
 		attribute(&trial, over, true)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -46,7 +47,7 @@ func (s scene) carrier(f record.Flow) []fact.Fact {
 // carrierLoss returns the longest time in the window in which an interface of the flow's path had
 // no carrier, and that interface; "": none. If the path is not known, all interfaces of the two
 // hosts count. If both ends of a link lost it at once, the end that was taken down is returned.
-func (s scene) carrierLoss(f record.Flow) (longest record.CarrierLoss, at string) {
+func (s scene) carrierLoss(f record.Flow) (longest netstate.CarrierLoss, at string) {
 	ends := f.Ends()
 	for _, h := range s.Hosts {
 		for _, l := range h.CarrierLosses {

@@ -3,6 +3,7 @@ package bottleneck
 import (
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -47,14 +48,14 @@ func TestCarrier(t *testing.T) {
 				bytes = 0
 			}
 			f.Bins = append(f.Bins, bytes)
-			receiver.Series = append(receiver.Series, record.Sample{AtNs: receiver.Begin.ScheduledNs + int64(i+1)*50e6,
-				Flows: []record.FlowSample{{ID: f.ID}}})
+			receiver.Series = append(receiver.Series, netstate.Sample{AtNs: receiver.Begin.ScheduledNs + int64(i+1)*50e6,
+				Flows: []netstate.FlowSample{{ID: f.ID}}})
 		}
 		end := f.Ends()[test.on]
 		if test.iface != "" {
 			end.Interface = test.iface
 		}
-		reading(&trial, end.Node).CarrierLosses = []record.CarrierLoss{{Interface: end.Interface, FromS: test.fromS,
+		reading(&trial, end.Node).CarrierLosses = []netstate.CarrierLoss{{Interface: end.Interface, FromS: test.fromS,
 			ToS: test.toS, Down: test.down}}
 		if !test.pathKnown {
 			f.Path = nil
@@ -112,8 +113,8 @@ func TestPausedAtCap(t *testing.T) {
 				continue
 			}
 			f.Bins = append(f.Bins, bytes)
-			receiver.Series = append(receiver.Series, record.Sample{AtNs: receiver.Begin.ScheduledNs + int64(at*1e9),
-				Flows: []record.FlowSample{{ID: f.ID}}})
+			receiver.Series = append(receiver.Series, netstate.Sample{AtNs: receiver.Begin.ScheduledNs + int64(at*1e9),
+				Flows: []netstate.FlowSample{{ID: f.ID}}})
 		}
 		f.ReceivedBytes, f.GoodputBps = sum, float64(8*sum)
 		if test.edit != nil {

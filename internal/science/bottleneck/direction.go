@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -92,7 +93,7 @@ func (s scene) arrived(f record.Flow) (parts [windowParts]float64, read bool) {
 	h, _ := s.Reading(f.To)
 	var first, last int64
 	times := 0
-	at := func(list []record.InterfaceCounters) {
+	at := func(list []netstate.InterfaceCounters) {
 		for _, c := range list {
 			if c.Interface == name && c.AtNs > last {
 				first, last = cmp.Or(first, c.AtNs), c.AtNs

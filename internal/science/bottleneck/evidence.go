@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/hostload"
 	"linerate/internal/science/limits"
@@ -151,12 +152,12 @@ func onPath(f record.Flow, l load) bool {
 // waiting returns the share of the readings at which packets waited in an interface's queue, and
 // the mean number of bytes that waited. It returns 0 if netem delays packets there, because these
 // are the backlog of netem and of the qdiscs above it.
-func waiting(h record.HostReading, port string) (waits, bytes float64) {
+func waiting(h netstate.HostReading, port string) (waits, bytes float64) {
 	if delayed(h, port) {
 		return 0, 0
 	}
 	readings := 0.0
-	look := func(qdiscs []record.QdiscCounters) {
+	look := func(qdiscs []netstate.QdiscCounters) {
 		for _, q := range qdiscs {
 			if q.Interface == port {
 				readings++
@@ -179,7 +180,7 @@ func waiting(h record.HostReading, port string) (waits, bytes float64) {
 // standing returns the share of the readings at which packets waited for an interface. It returns 0
 // if one of its qdiscs is fq, in which packets also wait for the pacing of their own flow
 // (tc-fq(8)); they are part of the backlog of the qdiscs above it, too.
-func standing(h record.HostReading, port string) float64 {
+func standing(h netstate.HostReading, port string) float64 {
 	if has(h, port, "fq") {
 		return 0
 	}
@@ -188,12 +189,12 @@ func standing(h record.HostReading, port string) float64 {
 }
 
 // delayed reports whether an interface has netem, which delays and drops packets as a network does.
-func delayed(h record.HostReading, port string) bool { return has(h, port, "netem") }
+func delayed(h netstate.HostReading, port string) bool { return has(h, port, "netem") }
 
 // has reports whether a qdisc of an interface, its root or one inside another, is of one of the
 // kinds.
-func has(h record.HostReading, port string, kinds ...string) bool {
-	return slices.ContainsFunc(h.End.Qdiscs, func(q record.QdiscCounters) bool {
+func has(h netstate.HostReading, port string, kinds ...string) bool {
+	return slices.ContainsFunc(h.End.Qdiscs, func(q netstate.QdiscCounters) bool {
 		return q.Interface == port && slices.Contains(kinds, q.Kind)
 	})
 }
@@ -365,8 +366,8 @@ func datagramsLost(f record.Flow) float64 {
 }
 
 // rootKind returns the kind of an interface's first qdisc; empty: not known.
-func rootKind(h record.HostReading, port string) string {
-	i := slices.IndexFunc(h.End.Qdiscs, func(q record.QdiscCounters) bool { return q.Interface == port })
+func rootKind(h netstate.HostReading, port string) string {
+	i := slices.IndexFunc(h.End.Qdiscs, func(q netstate.QdiscCounters) bool { return q.Interface == port })
 	if i < 0 {
 		return ""
 	}
@@ -469,7 +470,7 @@ func (s scene) noDrops(f record.Flow) bool {
 			}
 		}
 		for _, c := range h.End.Softnet {
-			if i := slices.IndexFunc(h.Begin.Softnet, func(b record.SoftnetCounters) bool {
+			if i := slices.IndexFunc(h.Begin.Softnet, func(b netstate.SoftnetCounters) bool {
 				return b.CPU == c.CPU
 			}); i < 0 || c.Dropped > h.Begin.Softnet[i].Dropped {
 				return false

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -28,16 +29,16 @@ func TestWaitsAt(t *testing.T) {
 		h := reading(&trial, f.From)
 		f.Path = []string{f.From + ".eth0", f.To + ".eth0"}
 		trial.Flows = []record.Flow{f}
-		sent := func(name string, bps float64) (begin, end record.InterfaceCounters) {
-			return record.InterfaceCounters{Interface: name, AtNs: 1}, record.InterfaceCounters{Interface: name,
+		sent := func(name string, bps float64) (begin, end netstate.InterfaceCounters) {
+			return netstate.InterfaceCounters{Interface: name, AtNs: 1}, netstate.InterfaceCounters{Interface: name,
 				AtNs: 1 + int64(time.Second), TxBytes: uint64(bps / 8)}
 		}
 		b0, e0 := sent("eth0", c.carried*f.GoodputBps)
 		b1, e1 := sent("other", f.GoodputBps)
-		h.Begin.Interfaces, h.End.Interfaces = []record.InterfaceCounters{b0, b1}, []record.InterfaceCounters{e0, e1}
+		h.Begin.Interfaces, h.End.Interfaces = []netstate.InterfaceCounters{b0, b1}, []netstate.InterfaceCounters{e0, e1}
 		h.Begin.Qdiscs = nil
 		for _, name := range []string{"eth0", "other"} {
-			q := record.QdiscCounters{Interface: name, Kind: "tbf"}
+			q := netstate.QdiscCounters{Interface: name, Kind: "tbf"}
 			if strings.ReplaceAll(c.waits, "%s", f.From) == f.From+"."+name {
 				q.Backlog = 3028
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/hostload"
@@ -93,10 +94,10 @@ func (s scene) dropped(f record.Flow, lost, each float64) (last drop) {
 	h, _ := s.Reading(f.To)
 	backlog := 0.0
 	for _, c := range h.End.Softnet {
-		if i := slices.IndexFunc(h.Begin.Softnet, func(b record.SoftnetCounters) bool {
+		if i := slices.IndexFunc(h.Begin.Softnet, func(b netstate.SoftnetCounters) bool {
 			return b.CPU == c.CPU
 		}); i >= 0 {
-			backlog += record.Grown(h.Begin.Softnet[i].Dropped, c.Dropped)
+			backlog += netstate.Grown(h.Begin.Softnet[i].Dropped, c.Dropped)
 		}
 	}
 	foreign := hostload.ForeignAt(s.Hosts, f.To)
@@ -122,7 +123,7 @@ func (s scene) dropped(f record.Flow, lost, each float64) (last drop) {
 func (s scene) uncounted(f record.Flow, lost float64) drop {
 	ends := f.Ends()
 	from, to := ends[0], ends[len(ends)-1]
-	of := func(at topology.End) (d record.InterfaceDelta) {
+	of := func(at topology.End) (d netstate.InterfaceDelta) {
 		h, _ := s.Reading(at.Node)
 		for _, d := range h.Deltas() {
 			if d.Interface == at.Interface {
@@ -175,7 +176,7 @@ func (s scene) payload(at topology.End) (bytes float64) {
 
 // fits reports whether a time without carrier was long enough to cost half of what a flow lost. The
 // kernel uses a link again up to a second after it is back (net/core/link_watch.c).
-func (s scene) fits(f record.Flow, loss record.CarrierLoss) bool {
+func (s scene) fits(f record.Flow, loss netstate.CarrierLoss) bool {
 	if f.Datagrams == nil {
 		return true
 	}
@@ -187,7 +188,7 @@ func (s scene) fits(f record.Flow, loss record.CarrierLoss) bool {
 // of memory. The kernel counts each of them in ReasmFails. There it also counts, once for each
 // packet, those whose other fragments did not arrive in time, which were lost elsewhere (ip_defrag
 // and ip_expire in net/ipv4/ip_fragment.c).
-func unassembled(h record.HostReading) (n float64) {
+func unassembled(h netstate.HostReading) (n float64) {
 	for _, of := range []string{"Ip.", "Ip6."} {
 		n += max(0, float64(h.SNMPDelta(of+"ReasmFails")-h.SNMPDelta(of+"ReasmTimeout")))
 	}
@@ -196,7 +197,7 @@ func unassembled(h record.HostReading) (n float64) {
 
 // queueDrops returns the kind of an interface's qdisc that dropped the most packets in the window,
 // and their number. Qdiscs above another one count its drops as well.
-func queueDrops(h record.HostReading, port string) (kind string, packets float64) {
+func queueDrops(h netstate.HostReading, port string) (kind string, packets float64) {
 	for _, q := range h.End.Qdiscs {
 		if n := dropped(h, q); q.Interface == port && (kind == "" || n > packets) {
 			kind, packets = q.Kind, n

@@ -5,15 +5,16 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
 
 // at is the reading of the host at one end of a hop, and the place of the hop's interface in it.
-func at(t *record.Trial, f *record.Flow, hop int) (*record.HostReading, int) {
+func at(t *record.Trial, f *record.Flow, hop int) (*netstate.HostReading, int) {
 	end := f.Ends()[hop]
 	h := reading(t, end.Node)
-	i := slices.IndexFunc(h.End.Interfaces, func(c record.InterfaceCounters) bool {
+	i := slices.IndexFunc(h.End.Interfaces, func(c netstate.InterfaceCounters) bool {
 		return c.Interface == end.Interface
 	})
 	return h, i
@@ -29,8 +30,8 @@ func TestLostDatagrams(t *testing.T) {
 		udp(f, 0.5)
 		f.Datagrams = &record.Datagrams{Sent: 1000, Received: 1000 - lost, Lost: lost, Bytes: 1472}
 	}
-	qdisc := func(h *record.HostReading, port string, drops uint64) {
-		q := record.QdiscCounters{Interface: port, Kind: "tbf", Handle: "1:"}
+	qdisc := func(h *netstate.HostReading, port string, drops uint64) {
+		q := netstate.QdiscCounters{Interface: port, Kind: "tbf", Handle: "1:"}
 		h.Begin.Qdiscs = append(h.Begin.Qdiscs, q)
 		q.Drops = drops
 		h.End.Qdiscs = append(h.End.Qdiscs, q)
@@ -50,7 +51,7 @@ func TestLostDatagrams(t *testing.T) {
 			lose(f, 990)
 			for i := range t.Hosts { // nothing gets further than the link of its host
 				if h := &t.Hosts[i]; h.Host != f.From {
-					h.End.Interfaces = append([]record.InterfaceCounters{}, h.Begin.Interfaces...)
+					h.End.Interfaces = append([]netstate.InterfaceCounters{}, h.Begin.Interfaces...)
 				}
 			}
 		}, Loss, `{"share":0.99,`},
@@ -78,14 +79,14 @@ func TestLostDatagrams(t *testing.T) {
 		{"the backlog of a receiver's CPU", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			h := reading(t, f.To)
-			h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{Dropped: 300}}
+			h.Begin.Softnet, h.End.Softnet = []netstate.SoftnetCounters{{}}, []netstate.SoftnetCounters{{Dropped: 300}}
 			busy(t, f.To)
 		}), Generator, `"by":"backlog","at":"server","packets":300`},
 		{"a backlog of which most is other namespaces'", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			h := reading(t, f.To)
-			h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}},
-				[]record.SoftnetCounters{{Dropped: 300, Processed: 1 << 40}}
+			h.Begin.Softnet, h.End.Softnet = []netstate.SoftnetCounters{{}},
+				[]netstate.SoftnetCounters{{Dropped: 300, Processed: 1 << 40}}
 		}), Loss,
 			`"by":"between","from":"client1.eth0","to":"server.eth0","backlog":300`},
 		{"a firewall behind the receiving interface", idly(func(f *record.Flow, t *record.Trial) {
@@ -105,14 +106,14 @@ func TestLostDatagrams(t *testing.T) {
 		}), Loss, `"by":"before","at":"client1","from":"client1.eth0",`},
 		{"a short loss of carrier", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
-			reading(t, f.To).CarrierLosses = []record.CarrierLoss{{Interface: f.Ends()[last(f)].Interface, FromS: 0.1,
+			reading(t, f.To).CarrierLosses = []netstate.CarrierLoss{{Interface: f.Ends()[last(f)].Interface, FromS: 0.1,
 				ToS: 0.15, Down: true}}
 		}), Loss, `"by":"carrier","carrier":{"interface":"server.eth0","down":true,`},
 		{"more lost than a short loss of carrier takes", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			t.WindowS = 6
 			f.GoodputBps = f.RateCapBps / 2
-			reading(t, f.To).CarrierLosses = []record.CarrierLoss{{Interface: f.Ends()[last(f)].Interface, FromS: 0.1,
+			reading(t, f.To).CarrierLosses = []netstate.CarrierLoss{{Interface: f.Ends()[last(f)].Interface, FromS: 0.1,
 				ToS: 0.15, Down: true}}
 		}), Loss, `{"share":0.4,"at":{"by":"between",`},
 		{"super-frames of which the receiver counts single ones", idly(func(f *record.Flow, t *record.Trial) {
@@ -241,7 +242,7 @@ func TestLostSegments(t *testing.T) {
 		f.SenderInfo.TotalRetrans = uint32(f.RetransSegments)
 		end := f.Ends()[test.hop]
 		h := reading(&trial, end.Node)
-		q := record.QdiscCounters{Interface: end.Interface, Kind: "tbf", Handle: "1:"}
+		q := netstate.QdiscCounters{Interface: end.Interface, Kind: "tbf", Handle: "1:"}
 		h.Begin.Qdiscs = append(h.Begin.Qdiscs, q)
 		q.Drops = test.drops
 		h.End.Qdiscs = append(h.End.Qdiscs, q)

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/limits"
@@ -49,7 +50,7 @@ var cuts = map[string]float64{"reno": 0.5, "cubic": 0.7, "bbr": 0.75}
 
 // Predict returns the prediction for each flow, in their order; nil: there is none. The flows must
 // have their Path and LimitBps. options are those of the flows, in the same order.
-func Predict(flows []record.Flow, hosts []record.HostReading, over *topology.Topology,
+func Predict(flows []record.Flow, hosts []netstate.HostReading, over *topology.Topology,
 	options []flow.Spec) []*record.Prediction {
 	t := record.Trial{Hosts: hosts}
 	expected := make([]*record.Prediction, len(flows))

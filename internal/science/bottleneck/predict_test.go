@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -30,12 +31,12 @@ func long() (*record.Trial, *topology.Topology, []flow.Spec) {
 		Flows: []record.Flow{{
 			From: "a", To: "b", Connected: true, CongestionControl: "cubic", LimitBps: testRate,
 			Path:       []string{"a.eth0", "b.eth0"},
-			SenderInfo: &record.TCPInfo{SndMSS: 1448, Options: 7}, SndbufBytes: 3_000_000, RcvbufBytes: 200_000,
+			SenderInfo: &netstate.TCPInfo{SndMSS: 1448, Options: 7}, SndbufBytes: 3_000_000, RcvbufBytes: 200_000,
 		}},
-		Hosts: []record.HostReading{
-			{Host: "a", Snapshot: record.Snapshot{
+		Hosts: []netstate.HostReading{
+			{Host: "a", Snapshot: netstate.Snapshot{
 				Sysctls: map[string]string{"net.ipv4.tcp_wmem": "4096\t16384\t41943040"}}},
-			{Host: "b", Snapshot: record.Snapshot{
+			{Host: "b", Snapshot: netstate.Snapshot{
 				Sysctls: map[string]string{"net.ipv4.tcp_rmem": "4096\t131072\t33554432"}}},
 		},
 	}

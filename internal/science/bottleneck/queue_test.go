@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
@@ -48,13 +49,13 @@ func TestAcknowledgements(t *testing.T) {
 				sentBps = d.TxBps()
 			}
 		}
-		q := []record.QdiscCounters{
+		q := []netstate.QdiscCounters{
 			{Interface: port, Kind: test.kind, Backlog: uint64(sentBps / 8 * test.queuedMs / 1e3)}}
 		receiver.Begin.Qdiscs, receiver.End.Qdiscs, receiver.Series = q, q, nil
 		sender := reading(&trial, f.From)
 		sender.Series = nil
 		for _, us := range test.samples {
-			sender.Series = append(sender.Series, record.Sample{Flows: []record.FlowSample{{ID: f.ID, RTTUs: us}}})
+			sender.Series = append(sender.Series, netstate.Sample{Flows: []netstate.FlowSample{{ID: f.ID, RTTUs: us}}})
 		}
 		attribute(&trial, over, false)
 		f = &trial.Flows[0]
@@ -71,10 +72,10 @@ func TestAcknowledgements(t *testing.T) {
 				}
 			}
 		}
-		own := func(bytes uint64) []record.QdiscCounters {
-			return []record.QdiscCounters{{Interface: out, Kind: "tbf", Backlog: bytes}}
+		own := func(bytes uint64) []netstate.QdiscCounters {
+			return []netstate.QdiscCounters{{Interface: out, Kind: "tbf", Backlog: bytes}}
 		}
-		sender.Begin.Qdiscs, sender.End.Qdiscs, sender.Series = own(0), own(3028), []record.Sample{{Qdiscs: own(3028)}}
+		sender.Begin.Qdiscs, sender.End.Qdiscs, sender.Series = own(0), own(3028), []netstate.Sample{{Qdiscs: own(3028)}}
 		attribute(&trial, over, false)
 		f = &trial.Flows[0]
 		if waits := shows(f.LimitedFacts,
@@ -105,7 +106,7 @@ func TestOwnShaper(t *testing.T) {
 		}
 		for i := range sender.Snapshot.Interfaces {
 			if s := &sender.Snapshot.Interfaces[i]; s.Interface == port {
-				s.Shaper = &record.Shaper{Kind: "tbf", RateBps: rate}
+				s.Shaper = &netstate.Shaper{Kind: "tbf", RateBps: rate}
 			}
 		}
 		f.Path = nil
@@ -145,17 +146,17 @@ func TestQueue(t *testing.T) {
 			test.waited(f)
 		}
 		h := reading(&trial, f.From)
-		backlog := func(i int) []record.QdiscCounters {
-			q := record.QdiscCounters{Interface: "eth0", Kind: "tbf"}
+		backlog := func(i int) []netstate.QdiscCounters {
+			q := netstate.QdiscCounters{Interface: "eth0", Kind: "tbf"}
 			if i < test.waits {
 				q.Backlog = 1514
 			}
-			return []record.QdiscCounters{q}
+			return []netstate.QdiscCounters{q}
 		}
 		h.Begin.Qdiscs, h.End.Qdiscs = backlog(0), backlog(1)
 		h.Series = nil
 		for i := 2; i < 12; i++ {
-			h.Series = append(h.Series, record.Sample{Qdiscs: backlog(i)})
+			h.Series = append(h.Series, netstate.Sample{Qdiscs: backlog(i)})
 		}
 		attribute(&trial, over, true)
 		if f.LimitedBy != test.want {
@@ -163,7 +164,7 @@ func TestQueue(t *testing.T) {
 				float64(test.times), f.LimitedBy, said(f.LimitedFacts), test.want)
 		}
 		// What netem delays is no queue.
-		h.End.Qdiscs = append(h.End.Qdiscs, record.QdiscCounters{Interface: "eth0", Kind: "netem", Backlog: 1514})
+		h.End.Qdiscs = append(h.End.Qdiscs, netstate.QdiscCounters{Interface: "eth0", Kind: "netem", Backlog: 1514})
 		attribute(&trial, over, true)
 		if f.LimitedBy != CongestionWindow {
 			t.Errorf("netem below tbf, packets at %d of 12 readings: %q (%s), want %q", test.waits, f.LimitedBy,
@@ -189,7 +190,7 @@ func TestPacedQueue(t *testing.T) {
 	} {
 		trial, over := sound()
 		f := &trial.Flows[0]
-		sender := slices.IndexFunc(trial.Hosts, func(h record.HostReading) bool { return h.Host == f.From })
+		sender := slices.IndexFunc(trial.Hosts, func(h netstate.HostReading) bool { return h.Host == f.From })
 		trial.Hosts[0], trial.Hosts[sender] = trial.Hosts[sender], trial.Hosts[0] // its link is looked at first
 		for i := range over.Links {
 			if l := &over.Links[i]; !test.later || l.From.String() != f.Path[len(f.Path)-1] &&
@@ -200,7 +201,7 @@ func TestPacedQueue(t *testing.T) {
 		h := &trial.Hosts[0]
 		h.Begin.Qdiscs, h.Series = nil, nil
 		for _, kind := range strings.Fields(test.kinds) {
-			h.Begin.Qdiscs = append(h.Begin.Qdiscs, record.QdiscCounters{Interface: "eth0", Kind: kind, Backlog: 3028})
+			h.Begin.Qdiscs = append(h.Begin.Qdiscs, netstate.QdiscCounters{Interface: "eth0", Kind: kind, Backlog: 3028})
 		}
 		h.End.Qdiscs = h.Begin.Qdiscs
 		attribute(&trial, over, true)
@@ -232,17 +233,17 @@ func TestSmallSegments(t *testing.T) {
 		idleLinks(over)
 		f := &trial.Flows[0]
 		h := reading(&trial, f.From)
-		i := slices.IndexFunc(h.Deltas(), func(d record.InterfaceDelta) bool { return d.Interface == "eth0" })
+		i := slices.IndexFunc(h.Deltas(), func(d netstate.InterfaceDelta) bool { return d.Interface == "eth0" })
 		carried := h.Deltas()[i]
 		for i := range over.Links {
 			if l := &over.Links[i]; l.From.Node == f.From || l.To.Node == f.From {
 				l.Rate = unit.BitRate(carried.TxBps() / counted)
 			}
 		}
-		q := record.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:", Backlog: test.backlog}
-		h.Begin.Qdiscs, h.Series = []record.QdiscCounters{q}, nil
+		q := netstate.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:", Backlog: test.backlog}
+		h.Begin.Qdiscs, h.Series = []netstate.QdiscCounters{q}, nil
 		q.Bytes = uint64(carried.TxBytes / counted * test.passed)
-		h.End.Qdiscs = []record.QdiscCounters{q}
+		h.End.Qdiscs = []netstate.QdiscCounters{q}
 		attribute(&trial, over, true)
 		if f.LimitedBy != test.want || test.want == FullLink && !shows(f.LimitedFacts, `"share":1.0009`) {
 			t.Errorf("%.1f %% by the shaper, %d bytes wait: %q (%s), want %q", 100*test.passed, test.backlog,

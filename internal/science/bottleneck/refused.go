@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -56,7 +57,7 @@ func (s scene) turnedBack(f record.Flow) (part float64, why *fact.QueueDrops) {
 
 // dropping returns the qdiscs of a host that dropped packets in the window, one for each interface.
 // Qdiscs above another one count its drops as well.
-func dropping(h record.HostReading) (list []fact.QueueDrops) {
+func dropping(h netstate.HostReading) (list []fact.QueueDrops) {
 	var ports []string
 	for _, q := range h.End.Qdiscs {
 		if dropped := dropped(h, q); dropped > 0 && !slices.Contains(ports, q.Interface) {
@@ -70,10 +71,10 @@ func dropping(h record.HostReading) (list []fact.QueueDrops) {
 
 // dropped returns how many packets a qdisc dropped in the window; 0 if it does not queue, or did
 // not exist at the begin of the window.
-func dropped(h record.HostReading, q record.QdiscCounters) float64 {
+func dropped(h netstate.HostReading, q netstate.QdiscCounters) float64 {
 	begin, ok := h.AtBegin(q)
 	if !ok || !q.Queues() {
 		return 0
 	}
-	return record.Grown(begin.Drops, q.Drops)
+	return netstate.Grown(begin.Drops, q.Drops)
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -34,16 +34,16 @@ func TestRefused(t *testing.T) {
 		}
 		f.RetransSegments = test.own
 		h := reading(&trial, f.From)
-		q := record.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:"}
-		filter := record.QdiscCounters{Interface: "eth0", Kind: "ingress", Handle: "ffff:"}
-		h.Begin.Qdiscs, h.Begin.SNMP = []record.QdiscCounters{filter, q}, map[string]int64{"Tcp.RetransSegs": 7,
+		q := netstate.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:"}
+		filter := netstate.QdiscCounters{Interface: "eth0", Kind: "ingress", Handle: "ffff:"}
+		h.Begin.Qdiscs, h.Begin.SNMP = []netstate.QdiscCounters{filter, q}, map[string]int64{"Tcp.RetransSegs": 7,
 			"TcpExt.TCPRetransFail": 5}
 		q.Drops = test.drops
 		child := q
 		child.Handle, child.Kind = "10:", `"bfifo"`
-		h.Begin.Qdiscs = append(h.Begin.Qdiscs, record.QdiscCounters{Interface: "eth0", Kind: `"bfifo"`, Handle: "10:"})
+		h.Begin.Qdiscs = append(h.Begin.Qdiscs, netstate.QdiscCounters{Interface: "eth0", Kind: `"bfifo"`, Handle: "10:"})
 		filter.Drops = 2000 // of what arrives
-		h.End.Qdiscs = []record.QdiscCounters{filter, q, child}
+		h.End.Qdiscs = []netstate.QdiscCounters{filter, q, child}
 		h.End.SNMP = map[string]int64{"Tcp.RetransSegs": 7 + test.all, "TcpExt.TCPRetransFail": 5 + test.failed}
 		got := Attribute(trial.Flows, trial.Hosts, trial.WindowS, over, true)[0]
 		if math.Abs(got.Refused-test.part) > 1e-9 || !shows(got.Facts, test.why) || test.contradicted != "" &&
@@ -86,11 +86,11 @@ func TestTurnedBack(t *testing.T) {
 				e.TxPackets, e.TxDropped = b.TxPackets+900, b.TxDropped+test.port
 			}
 		}
-		q := record.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:"}
-		filter := record.QdiscCounters{Interface: "eth0", Kind: "clsact", Handle: "ffff:"}
-		h.Begin.Qdiscs = []record.QdiscCounters{filter, q}
+		q := netstate.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:"}
+		filter := netstate.QdiscCounters{Interface: "eth0", Kind: "clsact", Handle: "ffff:"}
+		h.Begin.Qdiscs = []netstate.QdiscCounters{filter, q}
 		q.Drops, filter.Drops = test.queue, 2000 // of what arrives
-		h.End.Qdiscs = []record.QdiscCounters{filter, q}
+		h.End.Qdiscs = []netstate.QdiscCounters{filter, q}
 		got := Attribute(trial.Flows, trial.Hosts, trial.WindowS, over, true)[0]
 		if got.By != test.want || !shows(got.Facts, test.why) {
 			t.Errorf("%s: %q (%s), want %q (… %s)", test.name, got.By, said(got.Facts), test.want, test.why)
@@ -106,7 +106,7 @@ func TestMultiQueue(t *testing.T) {
 		f.RetransSegments, f.SenderInfo.TotalRetrans, f.SenderInfo.DsackDups = 100, 100, 87
 		for i := range trial.Hosts {
 			h := &trial.Hosts[i]
-			h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{}}
+			h.Begin.Softnet, h.End.Softnet = []netstate.SoftnetCounters{{}}, []netstate.SoftnetCounters{{}}
 		}
 		h := reading(&trial, f.From)
 		h.Begin.Qdiscs, h.End.Qdiscs = nil, nil

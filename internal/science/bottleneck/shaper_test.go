@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -18,8 +19,8 @@ func TestShaperNamed(t *testing.T) {
 		over.Links[i].Shaper = "tbf"
 	}
 	f := &trial.Flows[0]
-	slices.SortStableFunc(trial.Hosts, func(a, b record.HostReading) int {
-		rank := func(h record.HostReading) int { return map[bool]int{true: 0, false: 1}[h.Host == f.To] }
+	slices.SortStableFunc(trial.Hosts, func(a, b netstate.HostReading) int {
+		rank := func(h netstate.HostReading) int { return map[bool]int{true: 0, false: 1}[h.Host == f.To] }
 		return rank(a) - rank(b)
 	})
 	attribute(&trial, over, true)
@@ -45,18 +46,18 @@ func TestShareByShaper(t *testing.T) {
 		node, port, _ := strings.Cut(f.Path[len(f.Path)-1], ".")
 		link, _ := over.LinkAt(topology.End{Node: node, Interface: port})
 		from := link.Other(topology.End{Node: node, Interface: port}) // a switch, and there the shaper
-		sends := record.HostReading{Host: from.Node}
+		sends := netstate.HostReading{Host: from.Node}
 		for _, edge := range []struct {
-			reading *record.Reading
+			reading *netstate.Reading
 			second  int64
 			bytes   uint64
 		}{{&sends.Begin, 1, 7e9}, {&sends.End, 3, 7e9 + 0.992*2*1e9/8}} {
-			q := record.QdiscCounters{Interface: from.Interface, Kind: cmp.Or(shaper, "tbf"), Handle: "1:",
+			q := netstate.QdiscCounters{Interface: from.Interface, Kind: cmp.Or(shaper, "tbf"), Handle: "1:",
 				Bytes: edge.bytes}
-			edge.reading.Interfaces = []record.InterfaceCounters{{Interface: from.Interface, AtNs: edge.second * 1e9}}
-			edge.reading.Qdiscs = []record.QdiscCounters{{Interface: "p-other", Kind: q.Kind, Handle: "1:"}, q}
+			edge.reading.Interfaces = []netstate.InterfaceCounters{{Interface: from.Interface, AtNs: edge.second * 1e9}}
+			edge.reading.Qdiscs = []netstate.QdiscCounters{{Interface: "p-other", Kind: q.Kind, Handle: "1:"}, q}
 		}
-		trial.Hosts = append([]record.HostReading{sends}, trial.Hosts...)
+		trial.Hosts = append([]netstate.HostReading{sends}, trial.Hosts...)
 		attribute(&trial, over, true)
 		if want := `"share":0.992`; f.LimitedBy != FullLink || !shows(f.LimitedFacts, want) {
 			t.Errorf("shaper %q: %q (%s), want %q", shaper, f.LimitedBy, said(f.LimitedFacts), want)
@@ -92,7 +93,7 @@ func TestInterfaceQueue(t *testing.T) {
 		_, port, _ := strings.Cut(f.Path[0], ".")
 		h.Begin.Qdiscs, h.End.Qdiscs, h.Series = nil, nil, nil
 		for _, kind := range strings.Fields(test.kinds) {
-			q := record.QdiscCounters{Interface: port, Kind: kind, Backlog: test.backlog}
+			q := netstate.QdiscCounters{Interface: port, Kind: kind, Backlog: test.backlog}
 			h.Begin.Qdiscs = append(h.Begin.Qdiscs, q)
 			q.Drops = test.drops
 			h.End.Qdiscs = append(h.End.Qdiscs, q)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -21,8 +22,8 @@ func TestBehindLink(t *testing.T) {
 		return func(f *record.Flow, t *record.Trial) {
 			for _, name := range []string{f.From, f.To} {
 				h := reading(t, name)
-				h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}},
-					[]record.CPUTimes{{CPU: 0, SoftIRQ: share, Idle: 1 - share}}
+				h.Begin.CPU, h.End.CPU = []netstate.CPUTimes{{CPU: 0}},
+					[]netstate.CPUTimes{{CPU: 0, SoftIRQ: share, Idle: 1 - share}}
 			}
 		}
 	}
@@ -88,7 +89,7 @@ func TestBehindLink(t *testing.T) {
 			t.WindowS = 2
 			window(f, t)
 			f.GoodputBps, f.SenderInfo.SndWnd, f.ClosingShare = 24e6, 20_000, 0.5
-			t.Hosts = slices.DeleteFunc(t.Hosts, func(h record.HostReading) bool { return h.Host == f.To })
+			t.Hosts = slices.DeleteFunc(t.Hosts, func(h netstate.HostReading) bool { return h.Host == f.To })
 		}, SlowReader,
 			`{"bytes":20000}},{"window_closing":{"share":0.5}},{"round_trip":{"seconds":0.0207,`},
 		{"a window that is small", 80, 5, false, window, ReceiverWindow, `"receiver_window":{"bytes":40000,`},
@@ -217,7 +218,7 @@ func TestMeanRTT(t *testing.T) {
 		h := reading(&trial, f.From)
 		h.Series = nil
 		for _, us := range test.read {
-			h.Series = append(h.Series, record.Sample{Flows: []record.FlowSample{{ID: f.ID, RTTUs: us}}})
+			h.Series = append(h.Series, netstate.Sample{Flows: []netstate.FlowSample{{ID: f.ID, RTTUs: us}}})
 		}
 		attribute(&trial, over, false)
 		if got := trial.Flows[0].LimitedFacts; !shows(got, test.want) {
@@ -244,8 +245,8 @@ func TestArrived(t *testing.T) {
 	rate := func(host, name string, step func(i int64) uint64) {
 		h := reading(&trial, host)
 		h.Series = nil
-		c := record.InterfaceCounters{Interface: name}
-		var all []record.InterfaceCounters
+		c := netstate.InterfaceCounters{Interface: name}
+		var all []netstate.InterfaceCounters
 		for i := range int64(21) {
 			c.AtNs = 1 + i*2e8
 			all = append(all, c)
@@ -253,7 +254,7 @@ func TestArrived(t *testing.T) {
 		}
 		h.Begin.Interfaces, h.End.Interfaces = all[:1], all[20:]
 		for _, c := range all[1:20] {
-			h.Series = append(h.Series, record.Sample{Interfaces: []record.InterfaceCounters{c}})
+			h.Series = append(h.Series, netstate.Sample{Interfaces: []netstate.InterfaceCounters{c}})
 		}
 	}
 	in := func(f record.Flow) string { return f.Ends()[len(f.Ends())-1].Interface }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/bottleneck"
@@ -57,7 +58,7 @@ var itself = []string{bottleneck.Application, bottleneck.RateCap, bottleneck.Slo
 // request was answered under load. TCP's own round-trip times come from the flows that made the
 // load and from the hosts' samples of them. Grade is empty if the flows, not the path, limited the
 // load.
-func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []record.HostReading) *record.Latency {
+func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []netstate.HostReading) *record.Latency {
 	l := &record.Latency{Idle: idle, Loaded: loaded, BaselineUs: idle.MinUs}
 	if loaded == nil {
 		l.Grade, l.Means = worst, worstMeans+": not one request was answered"
@@ -134,7 +135,7 @@ const nearlyFull = 0.9
 // full links of TCP flows. all is true if nothing else holds back any flow, except the queue in
 // which a flow's acknowledgements wait behind the other direction's data. On its own host, TCP
 // small queues (tcp_limit_output_bytes, ip-sysctl.rst) bound what a flow has queued.
-func ownInterfaces(flows []record.Flow, hosts []record.HostReading) (list []string, all bool) {
+func ownInterfaces(flows []record.Flow, hosts []netstate.HostReading) (list []string, all bool) {
 	all = true
 	full := map[string]string{} // by host
 	for l := range limits.Loads(hosts, nil) {
@@ -163,7 +164,7 @@ func percent(more, of float64) float64 {
 
 // roundTrips returns, in microseconds, the smallest round-trip time that a sender's kernel saw, and
 // the mean of its smoothed round-trip time over all flows and samples of the window. 0: unknown.
-func roundTrips(flows []record.Flow, hosts []record.HostReading) (least, mean float64) {
+func roundTrips(flows []record.Flow, hosts []netstate.HostReading) (least, mean float64) {
 	ours := map[string]string{} // sender by flow
 	for _, f := range flows {
 		if f.SenderInfo == nil {

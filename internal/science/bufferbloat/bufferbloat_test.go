@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/sciencetest"
@@ -30,18 +31,18 @@ func TestGrade(t *testing.T) {
 func TestJudge(t *testing.T) {
 	idle := &record.Distribution{MinUs: 1000, MeanUs: 1500}
 	flows := []record.Flow{
-		{ID: "w1", From: "client", SenderInfo: &record.TCPInfo{MinRTTUs: 900}},
-		{ID: "r1", From: "server", SenderInfo: &record.TCPInfo{MinRTTUs: 800}},
+		{ID: "w1", From: "client", SenderInfo: &netstate.TCPInfo{MinRTTUs: 900}},
+		{ID: "r1", From: "server", SenderInfo: &netstate.TCPInfo{MinRTTUs: 800}},
 		{ID: "u1", From: "client"},
 	}
-	sample := func(w1, r1, probe uint32) record.Sample {
-		return record.Sample{Flows: []record.FlowSample{{ID: "w1", RTTUs: w1}, {ID: "r1", RTTUs: r1},
+	sample := func(w1, r1, probe uint32) netstate.Sample {
+		return netstate.Sample{Flows: []netstate.FlowSample{{ID: "w1", RTTUs: w1}, {ID: "r1", RTTUs: r1},
 			{ID: "p1", RTTUs: probe}}}
 	}
-	hosts := []record.HostReading{
+	hosts := []netstate.HostReading{
 		// a receiver's own estimate says nothing
-		{Host: "client", Series: []record.Sample{sample(10000, 1, 7), sample(30000, 1, 7)}},
-		{Host: "server", Series: []record.Sample{sample(1, 2000, 7), sample(1, 0, 7)}},
+		{Host: "client", Series: []netstate.Sample{sample(10000, 1, 7), sample(30000, 1, 7)}},
+		{Host: "server", Series: []netstate.Sample{sample(1, 2000, 7), sample(1, 0, 7)}},
 	}
 	l := Judge(idle, &record.Distribution{MeanUs: 41000}, flows, hosts)
 	if l.BaselineUs != 1000 || l.BufferDelayUs != 40000 || l.BufferDelayPercent != 4000 || l.Grade != "B" {
@@ -161,7 +162,7 @@ func TestOwnInterface(t *testing.T) {
 				for i := range host.Snapshot.Interfaces {
 					if s := &host.Snapshot.Interfaces[i]; s.Interface == port && d.Interface == port &&
 						host.Host == flows[0].From {
-						s.Shaper = &record.Shaper{Kind: "tbf", RateBps: d.TxBps() / test.share}
+						s.Shaper = &netstate.Shaper{Kind: "tbf", RateBps: d.TxBps() / test.share}
 					}
 				}
 			}
@@ -182,7 +183,7 @@ func TestOwnInterface(t *testing.T) {
 			"sender's own interface") != test.want {
 			t.Errorf("%+v, and back behind its queue: %q", test, l.Note)
 		}
-		theirs := &trial.Hosts[slices.IndexFunc(trial.Hosts, func(h record.HostReading) bool {
+		theirs := &trial.Hosts[slices.IndexFunc(trial.Hosts, func(h netstate.HostReading) bool {
 			return h.Host == back.From
 		})]
 		theirs.Snapshot.Interfaces = slices.Clone(theirs.Snapshot.Interfaces)
@@ -191,7 +192,7 @@ func TestOwnInterface(t *testing.T) {
 			for i := range theirs.Snapshot.Interfaces {
 				if s := &theirs.Snapshot.Interfaces[i]; s.Interface == d.Interface && d.TxBps() > 0 && at == "" {
 					at, s.Shaper = back.From+" "+s.Interface,
-						&record.Shaper{Kind: "tbf", RateBps: d.TxBps() / test.share}
+						&netstate.Shaper{Kind: "tbf", RateBps: d.TxBps() / test.share}
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -24,8 +25,8 @@ func snapshots(from, to *record.Run) (list []record.SnapshotDiff) {
 
 // bothBefore returns a host's snapshots from before the first trials of both runs. nil: one of the
 // runs has none.
-func bothBefore(from, to *record.Run, host string) (a, b *record.HostSnapshot) {
-	of := func(run *record.Run) *record.HostSnapshot {
+func bothBefore(from, to *record.Run, host string) (a, b *netstate.HostSnapshot) {
+	of := func(run *record.Run) *netstate.HostSnapshot {
 		for _, s := range run.Snapshots {
 			if s.Host == host {
 				return s.Before

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/metric"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
@@ -222,7 +223,7 @@ func TestHostsThatShareADifference(t *testing.T) {
 	hosts := func(kernels ...string) record.Environment {
 		var e record.Environment
 		for i, k := range kernels {
-			e.Hosts = append(e.Hosts, record.HostEnvironment{Host: string(rune('a' + i)), Kernel: k})
+			e.Hosts = append(e.Hosts, netstate.HostEnvironment{Host: string(rune('a' + i)), Kernel: k})
 		}
 		return e
 	}
@@ -385,7 +386,7 @@ func TestMeasurementsValues(t *testing.T) {
 // not known, as it was asked for.
 func TestCongestionControl(t *testing.T) {
 	of := func(asked, used string) *record.Run {
-		run := &record.Run{Study: record.MeasureStudy, Environment: record.Environment{Hosts: []record.HostEnvironment{
+		run := &record.Run{Study: record.MeasureStudy, Environment: record.Environment{Hosts: []netstate.HostEnvironment{
 			{Host: "client", CongestionControl: used}, {Host: "server", CongestionControl: used},
 		}}}
 		if run.Design.Options = map[string]string{"duration": "2s"}; asked != "" {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/metric"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -62,17 +63,17 @@ const congestionControl = "congestion control of flows"
 
 // hosts compares what the runs recorded of the hosts. A difference that all hosts share, as in a
 // lab, is listed once.
-func (l *list) hosts(from, to []record.HostEnvironment) {
+func (l *list) hosts(from, to []netstate.HostEnvironment) {
 	facts := []struct {
 		name string
-		of   func(record.HostEnvironment) string
+		of   func(netstate.HostEnvironment) string
 	}{
-		{"operating system", func(h record.HostEnvironment) string { return h.OS }},
-		{"kernel", func(h record.HostEnvironment) string { return h.Kernel }},
-		{"architecture", func(h record.HostEnvironment) string { return h.Arch }},
-		{"CPUs", func(h record.HostEnvironment) string { return fmt.Sprint(h.CPUs) }},
-		{congestionControl, func(h record.HostEnvironment) string { return h.CongestionControl }},
-		{"missing", func(h record.HostEnvironment) string { return strings.Join(h.Missing, "; ") }},
+		{"operating system", func(h netstate.HostEnvironment) string { return h.OS }},
+		{"kernel", func(h netstate.HostEnvironment) string { return h.Kernel }},
+		{"architecture", func(h netstate.HostEnvironment) string { return h.Arch }},
+		{"CPUs", func(h netstate.HostEnvironment) string { return fmt.Sprint(h.CPUs) }},
+		{congestionControl, func(h netstate.HostEnvironment) string { return h.CongestionControl }},
+		{"missing", func(h netstate.HostEnvironment) string { return strings.Join(h.Missing, "; ") }},
 	}
 	for _, fact := range facts {
 		var each list
@@ -94,8 +95,8 @@ func (l *list) hosts(from, to []record.HostEnvironment) {
 	}
 }
 
-func named(hosts []record.HostEnvironment, name string) int {
-	return slices.IndexFunc(hosts, func(h record.HostEnvironment) bool { return h.Host == name })
+func named(hosts []netstate.HostEnvironment, name string) int {
+	return slices.IndexFunc(hosts, func(h netstate.HostEnvironment) bool { return h.Host == name })
 }
 
 // topology compares hosts, switches and links, matched by their names and ends.
@@ -252,7 +253,7 @@ func (l *list) values(from, to *record.Run) {
 
 // tookEffect reports whether a run recorded the congestion control that its flows used.
 func tookEffect(run *record.Run) bool {
-	return slices.ContainsFunc(run.Environment.Hosts, func(h record.HostEnvironment) bool {
+	return slices.ContainsFunc(run.Environment.Hosts, func(h netstate.HostEnvironment) bool {
 		return h.CongestionControl != ""
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
@@ -53,7 +54,7 @@ func sameTreatment(from, to *record.Run) (a, b *record.Trial) {
 
 // usedOf returns the interfaces of a host by which flows left or came in, or all of them if no path
 // is known.
-func usedOf(t *record.Trial, h record.HostReading) (names []string) {
+func usedOf(t *record.Trial, h netstate.HostReading) (names []string) {
 	for _, f := range t.Flows {
 		for _, text := range f.Path {
 			if host, port, is := strings.Cut(text, "."); is && host == h.Host && !slices.Contains(names, port) {
@@ -79,7 +80,7 @@ type pair struct {
 func (p *pair) part(name string) { p.host.Parts = append(p.host.Parts, name) }
 
 // interfaces compares the interfaces that flows used, their qdiscs, and the routes by them.
-func (p *pair) interfaces(a, b record.HostReading, used, others []string) {
+func (p *pair) interfaces(a, b netstate.HostReading, used, others []string) {
 	if len(a.Snapshot.Interfaces) == 0 || len(b.Snapshot.Interfaces) == 0 {
 		return
 	}
@@ -87,7 +88,7 @@ func (p *pair) interfaces(a, b record.HostReading, used, others []string) {
 	p.add("interfaces of "+p.host.Host, strings.Join(used, ", "), strings.Join(others, ", "))
 	queues := len(a.End.Qdiscs) > 0 && len(b.End.Qdiscs) > 0
 	for _, name := range used {
-		named := func(i record.InterfaceSnapshot) bool { return i.Interface == name }
+		named := func(i netstate.InterfaceSnapshot) bool { return i.Interface == name }
 		i, j := slices.IndexFunc(a.Snapshot.Interfaces, named), slices.IndexFunc(b.Snapshot.Interfaces, named)
 		if i < 0 || j < 0 || !slices.Contains(others, name) {
 			continue
@@ -114,26 +115,26 @@ func (p *pair) interfaces(a, b record.HostReading, used, others []string) {
 
 var interfaceFacts = []struct {
 	name string
-	of   func(record.InterfaceSnapshot) string
+	of   func(netstate.InterfaceSnapshot) string
 }{
-	{"MTU", func(i record.InterfaceSnapshot) string { return fmt.Sprint(i.MTU) }},
-	{"speed", func(i record.InterfaceSnapshot) string { return rate(i.SpeedBps) }},
-	{"shaper", func(i record.InterfaceSnapshot) string {
+	{"MTU", func(i netstate.InterfaceSnapshot) string { return fmt.Sprint(i.MTU) }},
+	{"speed", func(i netstate.InterfaceSnapshot) string { return rate(i.SpeedBps) }},
+	{"shaper", func(i netstate.InterfaceSnapshot) string {
 		if !i.Shaper.Bounds() {
 			return ""
 		}
 		return i.Shaper.Kind + " " + rate(i.Shaper.RateBps)
 	}},
-	{"addresses", func(i record.InterfaceSnapshot) string {
+	{"addresses", func(i netstate.InterfaceSnapshot) string {
 		// A link-local address follows from the MAC address or is random.
 		return strings.Join(slices.DeleteFunc(slices.Clone(i.Addresses), func(text string) bool {
 			prefix, err := netip.ParsePrefix(text)
 			return err == nil && prefix.Addr().IsLinkLocalUnicast()
 		}), ", ")
 	}},
-	{"kind", func(i record.InterfaceSnapshot) string { return i.Kind }},
-	{"driver", func(i record.InterfaceSnapshot) string { return i.Driver }},
-	{"master", func(i record.InterfaceSnapshot) string { return i.Master }},
+	{"kind", func(i netstate.InterfaceSnapshot) string { return i.Kind }},
+	{"driver", func(i netstate.InterfaceSnapshot) string { return i.Driver }},
+	{"master", func(i netstate.InterfaceSnapshot) string { return i.Master }},
 }
 
 func rate(bps float64) string {
@@ -144,7 +145,7 @@ func rate(bps float64) string {
 }
 
 // qdiscs lists the kinds of an interface's qdiscs, each with its number if there are several.
-func qdiscs(h record.HostReading, port string) string {
+func qdiscs(h netstate.HostReading, port string) string {
 	var kinds []string
 	n := map[string]int{}
 	for _, q := range h.End.Qdiscs {
@@ -164,7 +165,7 @@ func qdiscs(h record.HostReading, port string) string {
 }
 
 // routes returns the routes by interfaces that flows used, and those that name no interface.
-func routes(s record.Snapshot, used []string) (list []string) {
+func routes(s netstate.Snapshot, used []string) (list []string) {
 	for _, r := range s.Routes {
 		elsewhere := (r.Interface != "" || len(r.Nexthops) > 0) && !slices.ContainsFunc(used, r.By)
 		if !elsewhere && !isLinkLocal(r) {
@@ -176,14 +177,14 @@ func routes(s record.Snapshot, used []string) (list []string) {
 
 // isLinkLocal reports whether a route's destination, gateway or source is a link-local IPv6
 // address.
-func isLinkLocal(r record.RouteEntry) bool {
+func isLinkLocal(r netstate.RouteEntry) bool {
 	is := func(address string) bool { return strings.HasPrefix(address, "fe80:") }
-	return is(r.To) || is(r.Via) || is(r.Source) || slices.ContainsFunc(r.Nexthops, func(n record.RouteNexthop) bool {
+	return is(r.To) || is(r.Via) || is(r.Source) || slices.ContainsFunc(r.Nexthops, func(n netstate.RouteNexthop) bool {
 		return is(n.Via)
 	})
 }
 
-func rules(s record.Snapshot) (list []string) {
+func rules(s netstate.Snapshot) (list []string) {
 	for _, r := range s.Rules {
 		text := fmt.Sprintf("%d: lookup %d", r.Priority, r.Table)
 		if r.From != "" {

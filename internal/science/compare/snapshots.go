@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -54,7 +55,7 @@ const (
 	machine     kind = iota // the machine and the kernel's parameters
 	network                 // the network; the study defines it for hosts of a lab
 	passing                 // what traffic and programs change
-	environment             // what a run also has as record.HostEnvironment
+	environment             // what a run also has as netstate.HostEnvironment
 	counting
 )
 
@@ -76,14 +77,14 @@ var keys = []string{"interface", "queue", "irq", "address", "mac", "part", "key"
 	"cpu", "parent"}
 
 // Snapshots lists the differences between two snapshots, section by section.
-func Snapshots(from, to record.HostSnapshot) record.SnapshotDiff {
+func Snapshots(from, to netstate.HostSnapshot) record.SnapshotDiff {
 	d := between(from, to, machine, network, passing, environment, counting)
 	d.Schema = "linerate.diff/v1"
 	return d
 }
 
 // between lists the differences in sections of the given kinds.
-func between(from, to record.HostSnapshot, kinds ...kind) record.SnapshotDiff {
+func between(from, to netstate.HostSnapshot, kinds ...kind) record.SnapshotDiff {
 	d := record.SnapshotDiff{From: from.Reading.Host, To: to.Reading.Host, Changes: []record.Change{}}
 	before, after := flattened(from), flattened(to)
 	paths := map[string]bool{}
@@ -211,7 +212,7 @@ func isVolatile(path string) bool {
 
 // flattened returns a document as values by path. List elements are identified by identity, others
 // by their text.
-func flattened(s record.HostSnapshot) map[string]string {
+func flattened(s netstate.HostSnapshot) map[string]string {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil

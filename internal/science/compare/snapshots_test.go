@@ -6,31 +6,32 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
 // TestSnapshots: what differs is named with its section and both values, counters by how much
 // they grew, and what changes all the time is left out.
 func TestSnapshots(t *testing.T) {
-	host := func() record.HostSnapshot {
-		var s record.HostSnapshot
+	host := func() netstate.HostSnapshot {
+		var s netstate.HostSnapshot
 		s.Reading.Host = "nas"
-		s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", Index: 2, MTU: 1500, Up: true,
+		s.Reading.Snapshot.Interfaces = []netstate.InterfaceSnapshot{{Interface: "eth0", Index: 2, MTU: 1500, Up: true,
 			Addresses: []string{"192.0.2.1/24"},
-			Qdiscs: []record.Qdisc{{Parent: "root", Kind: "tbf", Options: map[string]string{"limit": "3000"}},
+			Qdiscs: []netstate.Qdisc{{Parent: "root", Kind: "tbf", Options: map[string]string{"limit": "3000"}},
 				{Parent: "1:1", Kind: "pfifo", Options: map[string]string{"limit": "2"}}}}}
-		s.Reading.Snapshot.Routes = []record.RouteEntry{
-			record.ParseRoute(254, "0.0.0.0/0", "default via 192.0.2.9 dev eth0")}
-		s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.9",
+		s.Reading.Snapshot.Routes = []netstate.RouteEntry{
+			netstate.ParseRoute(254, "0.0.0.0/0", "default via 192.0.2.9 dev eth0")}
+		s.Reading.Snapshot.Neighbours = []netstate.Neighbour{{Interface: "eth0", Address: "192.0.2.9",
 			MAC: "02:00:00:00:00:09", State: "REACHABLE"}}
-		s.Reading.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxBytes: 100, AtNs: 5}}
+		s.Reading.End.Interfaces = []netstate.InterfaceCounters{{Interface: "eth0", RxBytes: 100, AtNs: 5}}
 		s.State.Parameters = map[string]string{"net.ipv4.tcp_sack": "1"}
-		s.State.NICs = []record.NIC{{Interface: "eth0", Features: map[string]bool{"rx-gro": true}}}
-		s.State.Nexthops = []record.Nexthop{{ID: 2, Interface: "eth0", Via: "192.0.2.9"},
-			{ID: 10, Group: []record.NexthopMember{{ID: 2, Weight: 2}}}}
-		s.State.Nftables = &record.Nftables{Rules: []record.NftRule{{Family: "inet", Table: "filter", Chain: "input",
+		s.State.NICs = []netstate.NIC{{Interface: "eth0", Features: map[string]bool{"rx-gro": true}}}
+		s.State.Nexthops = []netstate.Nexthop{{ID: 2, Interface: "eth0", Via: "192.0.2.9"},
+			{ID: 10, Group: []netstate.NexthopMember{{ID: 2, Weight: 2}}}}
+		s.State.Nftables = &netstate.Nftables{Rules: []netstate.NftRule{{Family: "inet", Table: "filter", Chain: "input",
 			Hook: "input", Handle: 7, Text: "tcp dport 22 counter drop", Verdict: "drop", Packets: 5}},
-			Sets: []record.NftSet{{Family: "inet", Table: "filter", Name: "few", Size: 4, Elements: 1}}}
+			Sets: []netstate.NftSet{{Family: "inet", Table: "filter", Name: "few", Size: 4, Elements: 1}}}
 		return s
 	}
 	from, to := host(), host()
@@ -38,7 +39,7 @@ func TestSnapshots(t *testing.T) {
 	to.Reading.Snapshot.Interfaces[0].Addresses = []string{"192.0.2.1/24", "192.0.2.2/24"}
 	to.Reading.Snapshot.Interfaces[0].Qdiscs[0].Options["limit"] = "3000000"
 	to.Reading.Snapshot.Interfaces[0].Qdiscs[1].Kind = "bfifo"
-	to.Reading.Snapshot.Routes[0] = record.ParseRoute(254, "", "default via 192.0.2.8 dev eth0")
+	to.Reading.Snapshot.Routes[0] = netstate.ParseRoute(254, "", "default via 192.0.2.8 dev eth0")
 	to.Reading.Snapshot.Neighbours[0].State = "STALE"
 	to.Reading.End.Interfaces[0].RxBytes, to.Reading.End.Interfaces[0].AtNs = 350, 9
 	to.State.Parameters["net.ipv4.tcp_sack"] = "0"
@@ -46,7 +47,7 @@ func TestSnapshots(t *testing.T) {
 	to.State.Nexthops[0].Via, to.State.Nexthops[1].Group[0].Weight = "192.0.2.8", 3
 	rules := &to.State.Nftables.Rules
 	(*rules)[0].Packets, (*rules)[0].Text, to.State.Nftables.Sets[0].Size = 9, "tcp dport 80 counter drop", 8
-	*rules = append(*rules, record.NftRule{Family: "inet", Table: "filter", Chain: "input", Text: "policy drop",
+	*rules = append(*rules, netstate.NftRule{Family: "inet", Table: "filter", Chain: "input", Text: "policy drop",
 		Verdict: "drop"})
 	d := Snapshots(from, to)
 	for _, want := range []record.Change{
@@ -86,12 +87,12 @@ func TestSnapshots(t *testing.T) {
 // TestSnapshotInterface: the parameters of an interface that came or went are counted with it,
 // and what changed comes first.
 func TestSnapshotInterface(t *testing.T) {
-	host := func(names ...string) (s record.HostSnapshot) {
+	host := func(names ...string) (s netstate.HostSnapshot) {
 		s.State.Parameters = map[string]string{"net.ipv4.conf.all.rp_filter": "0", "net.ipv4.conf.all.accept_ra": "0",
 			"net.core.somaxconn": "4096"}
 		for _, name := range names {
 			s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces,
-				record.InterfaceSnapshot{Interface: name, MTU: 1500})
+				netstate.InterfaceSnapshot{Interface: name, MTU: 1500})
 			for _, key := range []string{"net.ipv4.conf.%s.rp_filter", "net.ipv6.neigh.%s.ucast_solicit"} {
 				s.State.Parameters[fmt.Sprintf(key, strings.ReplaceAll(name, ".", "/"))] = "1"
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/sciencetest"
@@ -176,9 +177,9 @@ func TestOnlyDrawnInterfacesCount(t *testing.T) {
 	run := sciencetest.Few(2, 0, 4)
 	for i := range run.Trials {
 		h := &run.Trials[i].Hosts[0]
-		h.Begin.Interfaces = append(h.Begin.Interfaces, record.InterfaceCounters{Interface: "mgmt",
+		h.Begin.Interfaces = append(h.Begin.Interfaces, netstate.InterfaceCounters{Interface: "mgmt",
 			AtNs: h.Begin.Interfaces[0].AtNs})
-		h.End.Interfaces = append(h.End.Interfaces, record.InterfaceCounters{Interface: "mgmt", RxBytes: 1e9,
+		h.End.Interfaces = append(h.End.Interfaces, netstate.InterfaceCounters{Interface: "mgmt", RxBytes: 1e9,
 			RxPackets: 1e5, AtNs: h.End.Interfaces[0].AtNs})
 	}
 	Conclude(run)

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/sciencetest"
@@ -52,11 +53,11 @@ func passed(t topology.Topology, paths [][]string, bytes map[topology.End][2]uin
 			Connected: true, ReceivedBytes: 1e6, Path: path})
 	}
 	for _, h := range t.Hosts {
-		reading := record.HostReading{Host: h.Name}
+		reading := netstate.HostReading{Host: h.Name}
 		for _, p := range h.Interfaces {
 			b := bytes[topology.End{Node: h.Name, Interface: p.Name}]
-			reading.Begin.Interfaces = append(reading.Begin.Interfaces, record.InterfaceCounters{Interface: p.Name})
-			reading.End.Interfaces = append(reading.End.Interfaces, record.InterfaceCounters{Interface: p.Name,
+			reading.Begin.Interfaces = append(reading.Begin.Interfaces, netstate.InterfaceCounters{Interface: p.Name})
+			reading.End.Interfaces = append(reading.End.Interfaces, netstate.InterfaceCounters{Interface: p.Name,
 				RxBytes: b[0], TxBytes: b[1], AtNs: 1e9})
 		}
 		trial.Hosts = append(trial.Hosts, reading)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
@@ -21,9 +22,9 @@ func aroundRun(real bool) *record.Run {
 	}
 	return &record.Run{
 		Topology:  topology.Topology{Hosts: []topology.Host{host}},
-		Snapshots: []record.HostSnapshots{{Host: "nas", Before: &s}},
+		Snapshots: []netstate.HostSnapshots{{Host: "nas", Before: &s}},
 		Trials: []record.Trial{
-			{Treatment: "one", WindowS: 2, Hosts: []record.HostReading{diagnosetest.HostNamed("nas", 1).Reading}}},
+			{Treatment: "one", WindowS: 2, Hosts: []netstate.HostReading{diagnosetest.HostNamed("nas", 1).Reading}}},
 	}
 }
 
@@ -48,14 +49,14 @@ func TestAround(t *testing.T) {
 	}
 	queueDrops := func(r *record.Run) {
 		h := &r.Trials[0].Hosts[0]
-		q := record.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:"}
+		q := netstate.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:"}
 		h.Begin.Qdiscs = append(h.Begin.Qdiscs, q)
 		q.Drops, q.Packets = 5000, 5000
 		h.End.Qdiscs = append(h.End.Qdiscs, q)
 	}
 	oneSubnet := func(r *record.Run) {
 		s := &r.Snapshots[0].Before.Reading.Snapshot
-		s.Interfaces = append(s.Interfaces, record.InterfaceSnapshot{Interface: "eth1", MAC: "02:00:00:00:00:77",
+		s.Interfaces = append(s.Interfaces, netstate.InterfaceSnapshot{Interface: "eth1", MAC: "02:00:00:00:00:77",
 			MTU: 1500, Up: true, Addresses: []string{"192.0.2.77/24"}})
 		s.Sysctls = map[string]string{}
 		for _, key := range []string{"all.arp_ignore", "all.arp_filter", "all.arp_announce", "eth0.arp_ignore",
@@ -72,26 +73,26 @@ func TestAround(t *testing.T) {
 		"a small buffer, and no flow that it holds back": {real: true,
 			change: []func(*record.Run){wmem,
 				flow(record.Flow{From: "nas", LimitedBy: bottleneck.ReceiverWindow, SndbufBytes: 131072,
-					GoodputBps: 39e6, SenderInfo: &record.TCPInfo{RTTUs: 10_000}})}},
+					GoodputBps: 39e6, SenderInfo: &netstate.TCPInfo{RTTUs: 10_000}})}},
 		"a small buffer of the other direction": {real: true,
 			change: []func(*record.Run){wmem, flow(record.Flow{From: "b", To: "nas", LimitedBy: bottleneck.SendBuffer,
 				SndbufBytes: 262144})}},
 		"a flow that a socket's option holds back": {real: true,
 			change: []func(*record.Run){wmem,
 				flow(record.Flow{From: "nas", LimitedBy: bottleneck.SendBuffer, SndbufBytes: 65536,
-					SenderInfo: &record.TCPInfo{}})}},
+					SenderInfo: &netstate.TCPInfo{}})}},
 		"a flow that has its link": {real: true,
 			change: []func(*record.Run){wmem,
 				flow(record.Flow{From: "nas", LimitedBy: bottleneck.FullLink, SndbufBytes: 262144, GoodputBps: 1e9,
-					SenderInfo: &record.TCPInfo{RTTUs: 40_000}})}},
+					SenderInfo: &netstate.TCPInfo{RTTUs: 40_000}})}},
 		"a flow that the buffer holds back": {real: true,
 			change: []func(*record.Run){wmem,
 				flow(record.Flow{From: "nas", LimitedBy: bottleneck.SendBuffer, SndbufBytes: 262144,
-					SenderInfo: &record.TCPInfo{}})}, want: []string{"send-buffer-small"}},
+					SenderInfo: &netstate.TCPInfo{}})}, want: []string{"send-buffer-small"}},
 		"a flow that it nearly holds back": {real: true,
 			change: []func(*record.Run){wmem,
 				flow(record.Flow{From: "nas", LimitedBy: bottleneck.ReceiverWindow, SndbufBytes: 262144,
-					GoodputBps: 39e6, SenderInfo: &record.TCPInfo{RTTUs: 40_000}})},
+					GoodputBps: 39e6, SenderInfo: &netstate.TCPInfo{RTTUs: 40_000}})},
 			want: []string{"send-buffer-small"}},
 		"a flow that the receive buffer holds back": {real: true,
 			change: []func(*record.Run){rmem,

@@ -11,6 +11,7 @@
 package diagnose
 
 import (
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 
@@ -48,7 +49,7 @@ func Diagnose(trial record.Trial, t *topology.Topology) []record.Finding {
 // Hosts applies all rules to snapshots of one or more hosts, at most one of each host. Rules about
 // counters see what grew between the two readings of a snapshot. What they find only in the counts
 // since the boot is at most record.Possible.
-func Hosts(list []record.HostSnapshot) record.Evaluation {
+func Hosts(list []netstate.HostSnapshot) record.Evaluation {
 	now, boot := facts.Observe(list, false), facts.Observe(list, true)
 	e := all.Hosts(now, boot)
 	e.Schema = record.EvaluationSchema

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/diagnosetest"
@@ -69,7 +70,7 @@ func TestLookalikes(t *testing.T) {
 			}
 		}, ""},
 		{"entries that an administrator made", diagnosetest.Trial(0, "writes"), func(t *record.Trial) {
-			diagnosetest.EveryNeighbour(t, func(n *record.Neighbour) { n.State = "PERMANENT" })
+			diagnosetest.EveryNeighbour(t, func(n *netstate.Neighbour) { n.State = "PERMANENT" })
 		}, ""},
 		{"rows without a share to confirm them", diagnosetest.Trial(0, "writes"), func(t *record.Trial) {
 			t.Hosts[0].Begin.Interfaces, t.Hosts[0].End.Interfaces = nil, nil
@@ -79,7 +80,7 @@ func TestLookalikes(t *testing.T) {
 		}, "arp-flux server likely"},
 		{"peers that were not asked, but one interface takes all", diagnosetest.Trial(0, "writes"),
 			func(t *record.Trial) {
-				diagnosetest.EveryNeighbour(t, func(n *record.Neighbour) { n.MAC, n.State = "", "NONE" })
+				diagnosetest.EveryNeighbour(t, func(n *netstate.Neighbour) { n.MAC, n.State = "", "NONE" })
 			}, "arp-flux server likely"},
 		{"arp_ignore=3 looks at scopes only", diagnosetest.Trial(0, "writes"), func(t *record.Trial) {
 			t.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.eth0.arp_ignore"] = "3"
@@ -99,11 +100,11 @@ func TestLookalikes(t *testing.T) {
 				t.Hosts[0].End.SNMP["TcpExt.IPReversePathFilter"] = 9
 			}, "rp-filter-drop server possible"},
 		{"the counter with an asymmetric route is certain", diagnosetest.Trial(5, "writes"), func(t *record.Trial) {
-			diagnosetest.EveryNeighbour(t, func(n *record.Neighbour) { n.State = "REACHABLE" })
+			diagnosetest.EveryNeighbour(t, func(n *netstate.Neighbour) { n.State = "REACHABLE" })
 			t.Hosts[0].End.SNMP["TcpExt.IPReversePathFilter"] = 9
 		}, "rp-filter-drop server certain"},
 		{"flows alone make it likely", diagnosetest.Trial(5, "writes"), func(t *record.Trial) {
-			diagnosetest.EveryNeighbour(t, func(n *record.Neighbour) { n.State = "REACHABLE" })
+			diagnosetest.EveryNeighbour(t, func(n *netstate.Neighbour) { n.State = "REACHABLE" })
 		}, "rp-filter-drop server likely"},
 		{"sockets bound to their interfaces ignore the route", diagnosetest.Trial(3, "reads"), func(t *record.Trial) {
 			for i := range t.Hosts[0].End.Interfaces {
@@ -125,7 +126,7 @@ func TestLookalikes(t *testing.T) {
 
 // A host alone: its settings and interfaces are all there is.
 func TestSnapshotAlone(t *testing.T) {
-	alone := record.Trial{Hosts: []record.HostReading{
+	alone := record.Trial{Hosts: []netstate.HostReading{
 		{Host: "server", Snapshot: diagnosetest.Trial(0, "writes").Hosts[0].Snapshot}}}
 	one := sciencetest.Study.Topology()
 	one.Hosts, one.Links = one.Hosts[:1], nil
@@ -137,7 +138,7 @@ func TestSnapshotAlone(t *testing.T) {
 		t.Errorf("with the fix: %q", got)
 	}
 	one.Hosts[0].Name = "client1"
-	alone.Hosts[0] = record.HostReading{Host: "client1", Snapshot: diagnosetest.Trial(0, "writes").Hosts[1].Snapshot}
+	alone.Hosts[0] = netstate.HostReading{Host: "client1", Snapshot: diagnosetest.Trial(0, "writes").Hosts[1].Snapshot}
 	if got := diagnosetest.Names(Diagnose(alone, &one)); got != "" {
 		t.Errorf("one interface: %q", got)
 	}
@@ -156,8 +157,8 @@ func TestIPv6(t *testing.T) {
 	}
 	tr.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_ignore"] = "0"
 	tr.Hosts[1].Snapshot.Neighbours = append(tr.Hosts[1].Snapshot.Neighbours,
-		record.Neighbour{Interface: "eth0", Address: "fd00::01", MAC: "02:00:00:01:00:01", State: "REACHABLE"},
-		record.Neighbour{Interface: "eth0", Address: "fd00::1", MAC: "02:00:00:01:00:01", State: "REACHABLE"})
+		netstate.Neighbour{Interface: "eth0", Address: "fd00::01", MAC: "02:00:00:01:00:01", State: "REACHABLE"},
+		netstate.Neighbour{Interface: "eth0", Address: "fd00::1", MAC: "02:00:00:01:00:01", State: "REACHABLE"})
 	if got := diagnosetest.Names(Diagnose(tr, &diagnosetest.Topo)); got != "" {
 		t.Errorf("found %q", got)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 
 	"linerate/internal/science/diagnose/diagnosetest"
 )
@@ -13,41 +13,41 @@ import (
 // TestHostileSnapshots: snapshots that are as large and as alike as they may be are diagnosed in
 // a time that does not grow with the square of their size.
 func TestHostileSnapshots(t *testing.T) {
-	of := func(n int) (list []record.HostSnapshot) {
+	of := func(n int) (list []netstate.HostSnapshot) {
 		for host := range 2 {
 			s := diagnosetest.HostNamed(fmt.Sprint("host", host), host+1)
 			for i := range n {
 				name := fmt.Sprint("if", i)
 				s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces,
-					record.InterfaceSnapshot{Interface: name, MAC: "02:00:00:00:00:01", MTU: 1400 + i%7, Up: true,
+					netstate.InterfaceSnapshot{Interface: name, MAC: "02:00:00:00:00:01", MTU: 1400 + i%7, Up: true,
 						Addresses: []string{"192.0.2.7/24"}})
 				s.Reading.Snapshot.Neighbours = append(s.Reading.Snapshot.Neighbours,
-					record.Neighbour{Interface: name, Address: "192.0.2.7", MAC: "02:99:00:00:00:01", State: "STALE"})
-				s.State.NICs = append(s.State.NICs, record.NIC{Interface: name, Driver: "ixgbe", VLAN: 7, Peer: i,
+					netstate.Neighbour{Interface: name, Address: "192.0.2.7", MAC: "02:99:00:00:00:01", State: "STALE"})
+				s.State.NICs = append(s.State.NICs, netstate.NIC{Interface: name, Driver: "ixgbe", VLAN: 7, Peer: i,
 					CountedS: 1, Counters: map[string]int64{"rx_crc_errors": 1 << 62,
 						"rx_long_length_errors": 1 << 62}})
-				if i < record.MostLLDPNeighbours {
-					s.State.LLDP = append(s.State.LLDP, record.LLDPNeighbour{Interface: name, Port: name,
+				if i < netstate.MostLLDPNeighbours {
+					s.State.LLDP = append(s.State.LLDP, netstate.LLDPNeighbour{Interface: name, Port: name,
 						MFS: 100, PVID: 7})
 				}
 				s.Reading.Begin.Interfaces = append(s.Reading.Begin.Interfaces,
-					record.InterfaceCounters{Interface: name})
-				s.Reading.End.Interfaces = append(s.Reading.End.Interfaces, record.InterfaceCounters{Interface: name,
+					netstate.InterfaceCounters{Interface: name})
+				s.Reading.End.Interfaces = append(s.Reading.End.Interfaces, netstate.InterfaceCounters{Interface: name,
 					RxErrors: 9})
 			}
-			s.State.Nftables = &record.Nftables{CountedS: 1}
-			for i := range record.MostNftRules {
+			s.State.Nftables = &netstate.Nftables{CountedS: 1}
+			for i := range netstate.MostNftRules {
 				s.State.Nftables.Rules = append(s.State.Nftables.Rules,
-					record.NftRule{Handle: uint64(i), Verdict: "drop", Counted: true, Packets: 1 << 63})
+					netstate.NftRule{Handle: uint64(i), Verdict: "drop", Counted: true, Packets: 1 << 63})
 			}
-			for i := range record.MostNexthops {
-				s.State.Nexthops = append(s.State.Nexthops, record.Nexthop{ID: i, Interface: "if1", Via: "192.0.2.7",
-					Flags: []string{"dead"}, Group: []record.NexthopMember{{ID: i, Weight: 1 << 62}, {ID: i + 1}}})
+			for i := range netstate.MostNexthops {
+				s.State.Nexthops = append(s.State.Nexthops, netstate.Nexthop{ID: i, Interface: "if1", Via: "192.0.2.7",
+					Flags: []string{"dead"}, Group: []netstate.NexthopMember{{ID: i, Weight: 1 << 62}, {ID: i + 1}}})
 			}
-			for i := range record.MostKernelDrops {
+			for i := range netstate.MostKernelDrops {
 				reason := []string{"UNHANDLED_PROTO", "NETFILTER_DROP", "XDP", "QDISC_DROP", "CPU_BACKLOG"}[i%5]
 				s.State.KernelDrops.Rows = append(s.State.KernelDrops.Rows,
-					record.KernelDrop{Reason: reason, Interface: fmt.Sprint("if", i), Direction: "rx",
+					netstate.KernelDrop{Reason: reason, Interface: fmt.Sprint("if", i), Direction: "rx",
 						Packets: 1 << 62})
 			}
 			list = append(list, s)

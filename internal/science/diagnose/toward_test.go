@@ -3,7 +3,7 @@ package diagnose
 import (
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 
 	"linerate/internal/science/diagnose/diagnosetest"
 	"linerate/internal/science/diagnose/facts"
@@ -25,17 +25,17 @@ func TestToward(t *testing.T) {
 	} {
 		nas, client, other := diagnosetest.HostNamed("nas", 15), diagnosetest.HostNamed("client", 16),
 			diagnosetest.HostNamed("other", 17)
-		nas.State.Listeners = []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 17, Backlog: 16}}
-		for _, s := range []*record.HostSnapshot{&nas, &client, &other} {
-			s.Reading.Snapshot.Routes = []record.RouteEntry{
-				record.ParseRoute(facts.MainTable, "192.0.2.0/24", "192.0.2.0/24 dev eth0 proto kernel scope link")}
+		nas.State.Listeners = []netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 17, Backlog: 16}}
+		for _, s := range []*netstate.HostSnapshot{&nas, &client, &other} {
+			s.Reading.Snapshot.Routes = []netstate.RouteEntry{
+				netstate.ParseRoute(facts.MainTable, "192.0.2.0/24", "192.0.2.0/24 dev eth0 proto kernel scope link")}
 		}
 		for _, remote := range test.remotes {
-			client.State.Notable = append(client.State.Notable, record.Connection{Local: "192.0.2.16:9", Remote: remote,
-				State: "SYN-SENT", Info: &record.TCPInfo{Retransmits: 2}})
+			client.State.Notable = append(client.State.Notable, netstate.Connection{Local: "192.0.2.16:9", Remote: remote,
+				State: "SYN-SENT", Info: &netstate.TCPInfo{Retransmits: 2}})
 		}
 		found := false
-		for _, f := range Hosts([]record.HostSnapshot{nas, client, other}).Findings {
+		for _, f := range Hosts([]netstate.HostSnapshot{nas, client, other}).Findings {
 			if f.ID != "syn-unanswered" {
 				continue
 			}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/cause"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 
 	"linerate/internal/science/diagnose/diagnosetest"
 	"linerate/internal/science/diagnose/facts"
@@ -16,15 +16,15 @@ import (
 func TestVRF(t *testing.T) {
 	const flux, filter = "arp-flux x likely, same-subnet-interfaces x likely",
 		"strict-rp-filter x certain, rp-filter-drop x likely"
-	one := func(x *record.HostSnapshot) { // on one subnet
+	one := func(x *netstate.HostSnapshot) { // on one subnet
 		x.Reading.Snapshot.Sysctls["net.ipv4.conf.all.rp_filter"] = "0"
 		x.Reading.Snapshot.Interfaces[1].Addresses = []string{"10.72.0.9/24"}
 	}
-	drops := func(x *record.HostSnapshot) {
+	drops := func(x *netstate.HostSnapshot) {
 		x.Reading.End.Interfaces[1].RxPackets = 5000
 		x.Reading.End.SNMP[facts.FilterCounter] = 769
 	}
-	contained := func(x *record.HostSnapshot) {
+	contained := func(x *netstate.HostSnapshot) {
 		one(x)
 		x.Reading.Snapshot.Sysctls["net.ipv4.conf.all.arp_ignore"] = "1"
 		x.Reading.Snapshot.Interfaces[1].Addresses = []string{"10.72.0.9/16"}
@@ -32,7 +32,7 @@ func TestVRF(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		masters [2]string
-		change  func(x *record.HostSnapshot)
+		change  func(x *netstate.HostSnapshot)
 		want    string
 	}{
 		{"no VRF", [2]string{}, one, flux},
@@ -52,10 +52,10 @@ func TestVRF(t *testing.T) {
 		}
 		test.change(&x)
 		for name, kind := range map[string]string{"red": "vrf", "blue": "vrf", "bond0": "bond"} {
-			r.Interfaces = append(r.Interfaces, record.InterfaceSnapshot{Interface: name, Kind: kind, Up: true,
+			r.Interfaces = append(r.Interfaces, netstate.InterfaceSnapshot{Interface: name, Kind: kind, Up: true,
 				MTU: 1500})
 		}
-		list := Hosts([]record.HostSnapshot{x}).Findings
+		list := Hosts([]netstate.HostSnapshot{x}).Findings
 		if got := diagnosetest.Names(list); got != test.want || got == filter &&
 			!reflect.DeepEqual(list[0].Args, cause.Filter{Interfaces: []string{"eth1"}}) {
 			t.Errorf("%s: found %q, want %q: %+v", test.name, got, test.want, list)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/metric"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -49,8 +50,8 @@ func TestExpect(t *testing.T) {
 	}
 	resent := bothWays(1e9, 1e9)
 	resent.Flows = []record.Flow{
-		{From: "client", To: "server", ReceivedBytes: 2e9, RetransSegments: 2, SenderInfo: &record.TCPInfo{}},
-		{From: "server", To: "client", ReceivedBytes: 2e9, RetransSegments: 3, SenderInfo: &record.TCPInfo{}},
+		{From: "client", To: "server", ReceivedBytes: 2e9, RetransSegments: 2, SenderInfo: &netstate.TCPInfo{}},
+		{From: "server", To: "client", ReceivedBytes: 2e9, RetransSegments: 3, SenderInfo: &netstate.TCPInfo{}},
 	}
 	g, _ := Parse("retransmissions_per_gigabyte <= 1", metric.Setup{Protocol: "tcp"})
 	if err := Unmet(g.Check(resent)); err == nil ||

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -21,7 +22,7 @@ const chance = 2
 
 // Detect returns what each event in the window did to each flow, in the order of the flows; nil if
 // there were no events.
-func Detect(flows []record.Flow, hosts []record.HostReading, events []record.Event,
+func Detect(flows []record.Flow, hosts []netstate.HostReading, events []record.Event,
 	over *topology.Topology) [][]record.Outage {
 	s := scene{trial: record.Trial{Flows: flows, Hosts: hosts, Events: events}, over: over,
 		seen: map[string]map[int][]arrival{}, near: map[[2]string]bool{}, partial: map[float64]bool{}}
@@ -81,7 +82,7 @@ func (s *scene) outages(f *record.Flow) (list []record.Outage) {
 		return nil
 	}
 	detect := sampled(receiver, f)
-	if slices.ContainsFunc(receiver.Arrivals, func(a record.Arrival) bool { return a.Flow == f.ID && a.LastNs != 0 }) {
+	if slices.ContainsFunc(receiver.Arrivals, func(a netstate.Arrival) bool { return a.Flow == f.ID && a.LastNs != 0 }) {
 		detect = timed(receiver, f)
 	}
 	if detect == nil {
@@ -126,7 +127,7 @@ func nanoseconds(s float64) int64 { return int64(s * 1e9) }
 type detector func(o *record.Outage, i int, from, at, to int64) bool
 
 // timed returns a detector that uses the times of packets.
-func timed(receiver record.HostReading, f *record.Flow) detector {
+func timed(receiver netstate.HostReading, f *record.Flow) detector {
 	longest := func(events int) int64 {
 		for _, s := range receiver.Gaps {
 			if s.Flow == f.ID && s.Events == events {
@@ -155,7 +156,7 @@ func timed(receiver record.HostReading, f *record.Flow) detector {
 
 // sampled returns a detector that uses what the receiver had read at each sample; nil if there are
 // no samples.
-func sampled(receiver record.HostReading, f *record.Flow) detector {
+func sampled(receiver netstate.HostReading, f *record.Flow) detector {
 	if len(f.Bins) == 0 || len(f.Bins) != len(receiver.Series) {
 		return nil
 	}

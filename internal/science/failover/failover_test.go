@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -25,7 +26,7 @@ type fate struct {
 func trial(flows ...fate) (*record.Trial, *topology.Topology) {
 	over := &topology.Topology{Hosts: []topology.Host{{Name: "a"}, {Name: "b"}}}
 	t := &record.Trial{
-		WindowS: 3, Hosts: make([]record.HostReading, 6),
+		WindowS: 3, Hosts: make([]netstate.HostReading, 6),
 		Events: []record.Event{{Host: "x", What: "first", AtS: 1}, {Host: "y", What: "second", AtS: 1}},
 	}
 	names := []string{"a", "b", "spine0", "spine1", "spine2", "spine3"}
@@ -52,13 +53,13 @@ func trial(flows ...fate) (*record.Trial, *topology.Topology) {
 		t.Flows = append(t.Flows, record.Flow{ID: id, From: "a", To: "b", Connected: true, Paths: 4})
 		came := func(events, port int, at int64) {
 			for h, name := range map[int]string{1: fmt.Sprintf("eth%d", port), 2 + port: "in"} {
-				t.Hosts[h].Arrivals = append(t.Hosts[h].Arrivals, record.Arrival{Flow: id, Interface: name, Packets: 9,
+				t.Hosts[h].Arrivals = append(t.Hosts[h].Arrivals, netstate.Arrival{Flow: id, Interface: name, Packets: 9,
 					Events: events, LastNs: began + at*1e6})
 			}
 		}
 		silent := func(events int, ms int64) {
 			if ms > 0 {
-				t.Hosts[1].Gaps = append(t.Hosts[1].Gaps, record.Gap{Flow: id, Events: events, FromNs: began,
+				t.Hosts[1].Gaps = append(t.Hosts[1].Gaps, netstate.Gap{Flow: id, Events: events, FromNs: began,
 					ToNs: began + ms*1e6})
 			}
 		}
@@ -169,7 +170,7 @@ func TestOutagesBySight(t *testing.T) {
 	receiver := &trial.Hosts[1]
 	receiver.Arrivals, receiver.Gaps = nil, nil
 	for i := range int64(30) {
-		receiver.Series = append(receiver.Series, record.Sample{AtNs: began + (i+1)*100e6})
+		receiver.Series = append(receiver.Series, netstate.Sample{AtNs: began + (i+1)*100e6})
 	}
 	bins := func(silent ...int) (list []int64) {
 		for i := range 30 {
@@ -220,7 +221,7 @@ func TestOutagesHalfSeen(t *testing.T) {
 	} {
 		trial, over := trial(c.flow, fate{2, 2, 4, 3, 2998})
 		spine := &trial.Hosts[2+c.flow.before]
-		spine.Arrivals = slices.DeleteFunc(spine.Arrivals, func(a record.Arrival) bool { return a.Events == c.events })
+		spine.Arrivals = slices.DeleteFunc(spine.Arrivals, func(a netstate.Arrival) bool { return a.Events == c.events })
 		detect(trial, over)
 		if got := spell(trial.Flows[0]); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -230,7 +231,7 @@ func TestOutagesHalfSeen(t *testing.T) {
 	// still does no other host has seen it.
 	trial, over := trial(fate{1, -1, 4, 0, 0}, fate{1, 1, 4, 3, 2998})
 	spine := &trial.Hosts[3]
-	spine.Arrivals = slices.DeleteFunc(spine.Arrivals, func(a record.Arrival) bool {
+	spine.Arrivals = slices.DeleteFunc(spine.Arrivals, func(a netstate.Arrival) bool {
 		return a.Flow == "f1" && a.Events == 1
 	})
 	detect(trial, over)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -22,7 +23,7 @@ const (
 
 // Faults returns the losses of carrier in a window, on interfaces of the topology, that no event of
 // the study explains, in the order of time. Losses at one instant have the same AtS.
-func Faults(hosts []record.HostReading, events []record.Event, over *topology.Topology) (faults []record.Event) {
+func Faults(hosts []netstate.HostReading, events []record.Event, over *topology.Topology) (faults []record.Event) {
 	for _, h := range hosts {
 		for _, l := range h.CarrierLosses {
 			caused := slices.ContainsFunc(events, func(e record.Event) bool {
@@ -63,7 +64,7 @@ func declared(over *topology.Topology, host, name string) bool {
 
 // DetectUnplanned is like Detect for faults. Arrivals of packets are not recorded around faults, so
 // it uses what the receivers had read at the samples.
-func DetectUnplanned(flows []record.Flow, hosts []record.HostReading, faults []record.Event,
+func DetectUnplanned(flows []record.Flow, hosts []netstate.HostReading, faults []record.Event,
 	over *topology.Topology) [][]record.Outage {
 	blind := slices.Clone(hosts)
 	for i := range blind {

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -15,11 +16,11 @@ func TestFaults(t *testing.T) {
 		Links: []topology.Link{{From: topology.End{Node: "a", Interface: "eth0"},
 			To: topology.End{Node: "sw", Interface: "p1"}}},
 	}
-	hosts := []record.HostReading{
-		{Host: "b", CarrierLosses: []record.CarrierLoss{{Interface: "eth0", FromS: 2.5, ToS: 3, Down: true}}},
-		{Host: "a", CarrierLosses: []record.CarrierLoss{{Interface: "docker0", FromS: 1, ToS: 2, Regained: true},
+	hosts := []netstate.HostReading{
+		{Host: "b", CarrierLosses: []netstate.CarrierLoss{{Interface: "eth0", FromS: 2.5, ToS: 3, Down: true}}},
+		{Host: "a", CarrierLosses: []netstate.CarrierLoss{{Interface: "docker0", FromS: 1, ToS: 2, Regained: true},
 			{Interface: "eth0", FromS: 1.0004, ToS: 2, Regained: true}}},
-		{Host: "sw", CarrierLosses: []record.CarrierLoss{{Interface: "p1", FromS: 1.02, ToS: 2.04, Regained: true},
+		{Host: "sw", CarrierLosses: []netstate.CarrierLoss{{Interface: "p1", FromS: 1.02, ToS: 2.04, Regained: true},
 			{Interface: "p2", FromS: 1, ToS: 2}}},
 	}
 	cable := record.Event{Host: "a", Interface: "eth0", What: "eth0 lost its carrier", AtS: 1,
@@ -42,12 +43,12 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
 	}
-	var flaps []record.CarrierLoss
+	var flaps []netstate.CarrierLoss
 	for i := range 100 {
-		flaps = append(flaps, record.CarrierLoss{Interface: "eth0", FromS: float64(i), ToS: float64(i) + 0.5,
+		flaps = append(flaps, netstate.CarrierLoss{Interface: "eth0", FromS: float64(i), ToS: float64(i) + 0.5,
 			Regained: true})
 	}
-	if got := Faults([]record.HostReading{{Host: "a", CarrierLosses: flaps}}, nil, over); len(got) != mostFaults {
+	if got := Faults([]netstate.HostReading{{Host: "a", CarrierLosses: flaps}}, nil, over); len(got) != mostFaults {
 		t.Errorf("%d faults of a link that flaps, want %d", len(got), mostFaults)
 	}
 }
@@ -55,13 +56,13 @@ func TestFaults(t *testing.T) {
 // TestDetectUnplanned: of two flows one got nothing while the link was gone.
 func TestDetectUnplanned(t *testing.T) {
 	const step = 100e6
-	receiver := record.HostReading{Host: "b", Begin: record.Reading{ScheduledNs: began},
-		End:      record.Reading{ScheduledNs: ended},
-		Arrivals: []record.Arrival{{Flow: "hit", Interface: "eth0", Packets: 9, LastNs: began + 5}}}
+	receiver := netstate.HostReading{Host: "b", Begin: netstate.Reading{ScheduledNs: began},
+		End:      netstate.Reading{ScheduledNs: ended},
+		Arrivals: []netstate.Arrival{{Flow: "hit", Interface: "eth0", Packets: 9, LastNs: began + 5}}}
 	hit, spared := record.Flow{ID: "hit", From: "a", To: "b", Connected: true}, record.Flow{ID: "spared", From: "a",
 		To: "b", Connected: true}
 	for i := range int64(30) {
-		receiver.Series = append(receiver.Series, record.Sample{AtNs: began + (i+1)*step})
+		receiver.Series = append(receiver.Series, netstate.Sample{AtNs: began + (i+1)*step})
 		bytes := int64(1000)
 		if i >= 10 && i < 22 {
 			bytes = 0
@@ -70,7 +71,7 @@ func TestDetectUnplanned(t *testing.T) {
 	}
 	faults := []record.Event{{Host: "a", Interface: "eth0", What: "eth0 lost its carrier", AtS: 1.03, BeganS: 1.03,
 		EndedS: 2}}
-	hosts := []record.HostReading{receiver}
+	hosts := []netstate.HostReading{receiver}
 	got := DetectUnplanned([]record.Flow{hit, spared}, hosts, faults, &topology.Topology{})
 	if len(got) != 2 || len(got[0]) != 1 || got[0][0].LostS < 1.1 || got[0][0].LostS > 1.3 || !got[0][0].Resumed {
 		t.Fatalf("the flow that was hit: %+v", got)

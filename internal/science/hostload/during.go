@@ -3,7 +3,7 @@ package hostload
 import (
 	"slices"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Interval is the load of a machine's CPUs between two samples in a window.
@@ -13,16 +13,16 @@ type Interval struct {
 }
 
 // During returns the load over the window of the machine that a host runs on, for each interval in
-// which its CPUs were sampled (record.Sample).
-func During(h record.HostReading) (list []Interval) {
-	var last record.Sample
+// which its CPUs were sampled (netstate.Sample).
+func During(h netstate.HostReading) (list []Interval) {
+	var last netstate.Sample
 	for _, s := range h.Series {
 		if len(s.CPU) == 0 {
 			continue
 		}
 		in := Interval{AtS: float64((s.EndedNs+last.EndedNs)/2-h.Begin.ScheduledNs) / 1e9}
 		for _, now := range s.CPU {
-			i := slices.IndexFunc(last.CPU, func(c record.CPUTimes) bool { return c.CPU == now.CPU })
+			i := slices.IndexFunc(last.CPU, func(c netstate.CPUTimes) bool { return c.CPU == now.CPU })
 			if i < 0 || now.CPU < 0 && len(s.CPU) > 1 {
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -75,8 +76,8 @@ const farMore = 3
 func (m Machine) Foreign() bool { return m.Received >= 0 && m.Processed > farMore*m.Received }
 
 // ForeignAt reports Foreign of the machine that a host runs on. hosts are all hosts of a trial.
-func ForeignAt(hosts []record.HostReading, host string) bool {
-	i := slices.IndexFunc(hosts, func(h record.HostReading) bool { return h.Host == host })
+func ForeignAt(hosts []netstate.HostReading, host string) bool {
+	i := slices.IndexFunc(hosts, func(h netstate.HostReading) bool { return h.Host == host })
 	if i < 0 {
 		return false
 	}
@@ -90,7 +91,7 @@ func ForeignAt(hosts []record.HostReading, host string) bool {
 }
 
 // add adds a host and what its interfaces received.
-func (m *Machine) add(h record.HostReading) {
+func (m *Machine) add(h netstate.HostReading) {
 	m.Hosts = append(m.Hosts, h.Host)
 	for _, d := range h.Deltas() {
 		m.Received = max(m.Received, 0) + d.RxPackets
@@ -111,14 +112,14 @@ func (m Machine) Busiest() (CPU, bool) {
 }
 
 // BusiestOf returns the busiest CPU of the machine that a host runs on; false if no CPU was read.
-func BusiestOf(h record.HostReading) (CPU, bool) { return read(h.Host, h).Busiest() }
+func BusiestOf(h netstate.HostReading) (CPU, bool) { return read(h.Host, h).Busiest() }
 
 // Same reports whether two hosts run on one machine: the times of each of its CPUs since boot agree
 // at both edges of the window, within the time that it took to read them.
-func Same(a, b record.HostReading) bool {
+func Same(a, b netstate.HostReading) bool {
 	const apartS = 0.1
-	agree := func(a, b []record.CPUTimes) bool {
-		return len(a) > 0 && slices.EqualFunc(a, b, func(x, y record.CPUTimes) bool {
+	agree := func(a, b []netstate.CPUTimes) bool {
+		return len(a) > 0 && slices.EqualFunc(a, b, func(x, y netstate.CPUTimes) bool {
 			return x.CPU == y.CPU && (x.CPU < 0 || math.Abs(x.User-y.User) <= apartS &&
 				math.Abs(x.System-y.System) <= apartS && math.Abs(x.Idle-y.Idle) <= apartS)
 		})
@@ -129,7 +130,7 @@ func Same(a, b record.HostReading) bool {
 // Of lists the machines of a trial: one for all hosts that linerate created, and one for each other
 // host, or for several that run on one machine ("client and server").
 func Of(t record.Trial, over *topology.Topology) (list []Machine) {
-	var first []record.HostReading // the first host of each machine
+	var first []netstate.HostReading // the first host of each machine
 	for _, h := range t.Hosts {
 		name := This
 		if host, ok := over.Host(h.Host); ok && len(host.Via) > 0 {
@@ -138,7 +139,7 @@ func Of(t record.Trial, over *topology.Topology) (list []Machine) {
 			name = h.Host
 		}
 		i := slices.IndexFunc(list, func(m Machine) bool { return m.Name == name })
-		if j := slices.IndexFunc(first, func(other record.HostReading) bool { return Same(other, h) }); i < 0 &&
+		if j := slices.IndexFunc(first, func(other netstate.HostReading) bool { return Same(other, h) }); i < 0 &&
 			j >= 0 && list[j].Name != This {
 			i, list[j].Name = j, list[j].Name+" and "+name
 		}
@@ -161,11 +162,11 @@ func Of(t record.Trial, over *topology.Topology) (list []Machine) {
 
 // read returns the load of a host's machine from the differences of its two readings. A counter
 // that ran backwards counts as 0.
-func read(name string, h record.HostReading) Machine {
+func read(name string, h netstate.HostReading) Machine {
 	m := Machine{Name: name, Host: h.Host, Received: -1}
 	seconds := float64(h.End.BeganNs-h.Begin.BeganNs) / 1e9
 	for _, end := range h.End.CPU {
-		i := slices.IndexFunc(h.Begin.CPU, func(c record.CPUTimes) bool { return c.CPU == end.CPU })
+		i := slices.IndexFunc(h.Begin.CPU, func(c netstate.CPUTimes) bool { return c.CPU == end.CPU })
 		if i < 0 {
 			continue // the CPU came online during the window
 		}
@@ -179,16 +180,16 @@ func read(name string, h record.HostReading) Machine {
 		}
 	}
 	for _, end := range h.End.Softnet {
-		i := slices.IndexFunc(h.Begin.Softnet, func(s record.SoftnetCounters) bool { return s.CPU == end.CPU })
+		i := slices.IndexFunc(h.Begin.Softnet, func(s netstate.SoftnetCounters) bool { return s.CPU == end.CPU })
 		if i < 0 && h.Begin.BeganNs != 0 {
 			continue
 		}
-		var begin record.SoftnetCounters // counters since boot, if they were not read at the begin
+		var begin netstate.SoftnetCounters // counters since boot, if they were not read at the begin
 		if i >= 0 {
 			begin = h.Begin.Softnet[i]
 		}
-		b := Backlog{end.CPU, record.Grown(begin.Processed, end.Processed), record.Grown(begin.Dropped, end.Dropped),
-			record.Grown(begin.Squeezed, end.Squeezed)}
+		b := Backlog{end.CPU, netstate.Grown(begin.Processed, end.Processed), netstate.Grown(begin.Dropped, end.Dropped),
+			netstate.Grown(begin.Squeezed, end.Squeezed)}
 		m.Backlogs = append(m.Backlogs, b)
 		m.Processed += b.Processed
 		m.SoftDropped += b.Dropped
@@ -197,17 +198,17 @@ func read(name string, h record.HostReading) Machine {
 	for i := range m.CPUs {
 		c := &m.CPUs[i]
 		if seconds > 0 {
-			number := func(e record.CPUEvents) int { return e.CPU }
+			number := func(e netstate.CPUEvents) int { return e.CPU }
 			a, b := of(h.Begin.Events, c.CPU, number), of(h.End.Events, c.CPU, number)
-			c.InterruptsPerS = record.Grown(a.Interrupts, b.Interrupts) / seconds
-			c.NetRxPerS = record.Grown(a.Softirqs["NET_RX"], b.Softirqs["NET_RX"]) / seconds
+			c.InterruptsPerS = netstate.Grown(a.Interrupts, b.Interrupts) / seconds
+			c.NetRxPerS = netstate.Grown(a.Softirqs["NET_RX"], b.Softirqs["NET_RX"]) / seconds
 		}
 		b := of(m.Backlogs, c.CPU, func(b Backlog) int { return b.CPU })
 		c.Processed, c.SoftDropped, c.Squeezed = b.Processed, b.Dropped, b.Squeezed
 	}
 	if a, b := h.Begin.Memory, h.End.Memory; a != nil && b != nil && seconds > 0 {
-		m.SomeWaited = min(1, record.Grown(a.SomeWaitedUs, b.SomeWaitedUs)/1e6/seconds)
-		m.AllWaited = min(1, record.Grown(a.AllWaitedUs, b.AllWaitedUs)/1e6/seconds)
+		m.SomeWaited = min(1, netstate.Grown(a.SomeWaitedUs, b.SomeWaitedUs)/1e6/seconds)
+		m.AllWaited = min(1, netstate.Grown(a.AllWaitedUs, b.AllWaitedUs)/1e6/seconds)
 		m.AvailableBytes, m.TCPBytes = b.AvailableBytes, b.TCPBytes
 	}
 	return m
@@ -215,7 +216,7 @@ func read(name string, h record.HostReading) Machine {
 
 // Stolen returns the share of its CPUs' time that a hypervisor took from a host's machine in the
 // window; false if it was not read.
-func Stolen(h record.HostReading) (float64, bool) {
+func Stolen(h netstate.HostReading) (float64, bool) {
 	m, sum := read(h.Host, h), 0.0
 	for _, c := range m.CPUs {
 		sum += c.Steal
@@ -225,7 +226,7 @@ func Stolen(h record.HostReading) (float64, bool) {
 
 // times returns the shares of the time that a CPU spent on each use between two readings; false if
 // it counted nothing.
-func times(a, b record.CPUTimes) (CPU, bool) {
+func times(a, b netstate.CPUTimes) (CPU, bool) {
 	part := func(a, b float64) float64 { return max(0, b-a) }
 	c := CPU{
 		CPU: b.CPU, User: part(a.User, b.User), Niced: part(a.Nice, b.Nice), System: part(a.System, b.System),

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/fact"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Usable is the load of the CPUs on which linerate may run on a host, as far as it limits what
@@ -22,10 +22,10 @@ type Usable struct {
 
 // UsableOf returns the load of the CPUs that a host's linerate may use. If that linerate is niced
 // itself, the time of niced programs counts as not available.
-func UsableOf(h record.HostReading) Usable {
+func UsableOf(h netstate.HostReading) Usable {
 	u := Usable{Host: h.Host, Busy: h.CPUBusy}
-	part := func(c record.CPUTimes) (busy, niced, all float64) {
-		i := slices.IndexFunc(h.Begin.CPU, func(b record.CPUTimes) bool { return b.CPU == c.CPU })
+	part := func(c netstate.CPUTimes) (busy, niced, all float64) {
+		i := slices.IndexFunc(h.Begin.CPU, func(b netstate.CPUTimes) bool { return b.CPU == c.CPU })
 		if i < 0 {
 			return 0, 0, 0
 		}

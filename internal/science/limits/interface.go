@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
@@ -37,7 +37,7 @@ type Load struct {
 
 // Loads returns both directions of the interfaces that have a link in the topology. If over is nil,
 // it returns what leaves interfaces that have a shaper.
-func Loads(hosts []record.HostReading, over *topology.Topology) iter.Seq[Load] {
+func Loads(hosts []netstate.HostReading, over *topology.Topology) iter.Seq[Load] {
 	return func(yield func(Load) bool) {
 		if over == nil {
 			shapedLoads(hosts, yield)
@@ -64,10 +64,10 @@ func Loads(hosts []record.HostReading, over *topology.Topology) iter.Seq[Load] {
 }
 
 // shapedLoads yields what leaves interfaces with a shaper of known rate.
-func shapedLoads(hosts []record.HostReading, yield func(Load) bool) {
+func shapedLoads(hosts []netstate.HostReading, yield func(Load) bool) {
 	for _, h := range hosts {
 		for _, d := range h.Deltas() {
-			i := slices.IndexFunc(h.Snapshot.Interfaces, func(s record.InterfaceSnapshot) bool {
+			i := slices.IndexFunc(h.Snapshot.Interfaces, func(s netstate.InterfaceSnapshot) bool {
 				return s.Interface == d.Interface
 			})
 			if i < 0 || !h.Snapshot.Interfaces[i].Shaper.Bounds() {
@@ -91,13 +91,13 @@ const labShaper = "tbf"
 // shaperBps returns what the shaper of an interface's output let through, by its own counter; 0: it
 // was not read. A virtual interface counts one header of a GSO packet, the shaper those of all its
 // segments (qdisc_pkt_len_init in net/core/dev.c).
-func shaperBps(hosts []record.HostReading, from topology.End, shape topology.Impairment) float64 {
-	i := slices.IndexFunc(hosts, func(h record.HostReading) bool { return h.Host == from.Node })
+func shaperBps(hosts []netstate.HostReading, from topology.End, shape topology.Impairment) float64 {
+	i := slices.IndexFunc(hosts, func(h netstate.HostReading) bool { return h.Host == from.Node })
 	if i < 0 {
 		return 0
 	}
 	kind := cmp.Or(shape.Shaper, labShaper)
-	isShaper := func(q record.QdiscCounters) bool { return q.Interface == from.Interface && q.Kind == kind }
+	isShaper := func(q netstate.QdiscCounters) bool { return q.Interface == from.Interface && q.Kind == kind }
 	end := slices.IndexFunc(hosts[i].End.Qdiscs, isShaper)
 	if end < 0 {
 		return 0
@@ -106,7 +106,7 @@ func shaperBps(hosts []record.HostReading, from topology.End, shape topology.Imp
 	before, ok := hosts[i].AtBegin(after)
 	for _, d := range hosts[i].Deltas() {
 		if ok && d.Interface == from.Interface && d.Seconds > 0 {
-			return 8 * record.Grown(before.Bytes, after.Bytes) / d.Seconds
+			return 8 * netstate.Grown(before.Bytes, after.Bytes) / d.Seconds
 		}
 	}
 	return 0

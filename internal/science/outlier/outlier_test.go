@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/sciencetest"
 	"linerate/internal/science/stats"
@@ -33,7 +34,7 @@ func TestFind(t *testing.T) {
 			t.Hosts[0].End.Qdiscs[0].Drops = 900
 		}, []string{"server: packets dropped by queueing disciplines: 900, 0 in the others"}},
 		"filter": {func(t *record.Trial) {
-			h, q := &t.Hosts[0], record.QdiscCounters{Kind: "clsact", Handle: "ffff:"}
+			h, q := &t.Hosts[0], netstate.QdiscCounters{Kind: "clsact", Handle: "ffff:"}
 			h.Begin.Qdiscs = append(h.Begin.Qdiscs, q)
 			q.Drops = 900
 			h.End.Qdiscs = append(h.End.Qdiscs, q)
@@ -65,9 +66,9 @@ func TestFind(t *testing.T) {
 		for i := range run.Trials {
 			for k := range run.Trials[i].Hosts {
 				h := &run.Trials[i].Hosts[k]
-				h.Begin.CPU, h.End.CPU = []record.CPUTimes{{}}, []record.CPUTimes{{User: 0.2, System: 0.1, Idle: 0.7}}
-				h.Begin.Qdiscs, h.End.Qdiscs = []record.QdiscCounters{{Handle: "1:"}},
-					[]record.QdiscCounters{{Handle: "1:"}}
+				h.Begin.CPU, h.End.CPU = []netstate.CPUTimes{{}}, []netstate.CPUTimes{{User: 0.2, System: 0.1, Idle: 0.7}}
+				h.Begin.Qdiscs, h.End.Qdiscs = []netstate.QdiscCounters{{Handle: "1:"}},
+					[]netstate.QdiscCounters{{Handle: "1:"}}
 				h.Begin.SNMP["Tcp.OutSegs"], h.End.SNMP["Tcp.OutSegs"] = 0, 1000
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -48,7 +49,7 @@ var signs = []sign{
 	{say: "one CPU spent %s of its time on softirqs", spell: percent, least: 0.1,
 		of: machines(busiest(func(c hostload.CPU) float64 { return c.SoftIRQ }))},
 	{say: "a thread that makes traffic took %s of a CPU", spell: percent, least: 0.1,
-		of: hosts(func(h record.HostReading) float64 { return h.GeneratorCPU })},
+		of: hosts(func(h netstate.HostReading) float64 { return h.GeneratorCPU })},
 	{say: "some program waited for memory %s of the time", spell: percent, least: 0.02,
 		of: machines(func(m hostload.Machine) float64 { return m.SomeWaited })},
 	{say: "packets dropped at full receive rings: %s", spell: count, least: 1,
@@ -88,7 +89,7 @@ var signs = []sign{
 		}},
 	{say: "routes took %s to be there again before it", spell: unit.FormatSeconds, least: 1,
 		of: whole(func(t trial) float64 { return t.ConvergedS })},
-	{say: "flows of other clients: %s", spell: count, least: 1, of: hosts(func(h record.HostReading) float64 {
+	{say: "flows of other clients: %s", spell: count, least: 1, of: hosts(func(h netstate.HostReading) float64 {
 		if h.Others == nil {
 			return 0
 		}
@@ -168,7 +169,7 @@ func flows(is func(trial, record.Flow) bool) func(trial) []reading {
 }
 
 // hosts returns a sign that has a figure for each host.
-func hosts(of func(record.HostReading) float64) func(trial) []reading {
+func hosts(of func(netstate.HostReading) float64) func(trial) []reading {
 	return func(t trial) (list []reading) {
 		for _, h := range t.Hosts {
 			list = append(list, reading{h.Host, of(h)})
@@ -215,11 +216,11 @@ func stolen(m hostload.Machine) (share float64) {
 // busy returns the machine's own load, without what a hypervisor took.
 func busy(m hostload.Machine) float64 { return m.Busy - stolen(m) }
 
-func counter(name string) func(record.HostReading) float64 {
-	return func(h record.HostReading) float64 { return float64(h.SNMPDelta(name)) }
+func counter(name string) func(netstate.HostReading) float64 {
+	return func(h netstate.HostReading) float64 { return float64(h.SNMPDelta(name)) }
 }
 
-func interfaceDrops(h record.HostReading) (packets float64) {
+func interfaceDrops(h netstate.HostReading) (packets float64) {
 	for _, d := range h.Deltas() {
 		packets += d.RxLost + d.TxLost
 	}
@@ -228,11 +229,11 @@ func interfaceDrops(h record.HostReading) (packets float64) {
 
 // qdiscDrops counts the packets dropped by qdiscs that queue packets or, if queues is false, by
 // those that do not, whose filters drop.
-func qdiscDrops(queues bool) func(record.HostReading) float64 {
-	return func(h record.HostReading) (packets float64) {
+func qdiscDrops(queues bool) func(netstate.HostReading) float64 {
+	return func(h netstate.HostReading) (packets float64) {
 		for _, end := range h.End.Qdiscs {
 			if begin, ok := h.AtBegin(end); ok && end.Queues() == queues {
-				packets += record.Grown(begin.Drops, end.Drops)
+				packets += netstate.Grown(begin.Drops, end.Drops)
 			}
 		}
 		return packets
@@ -240,7 +241,7 @@ func qdiscDrops(queues bool) func(record.HostReading) float64 {
 }
 
 // unresolved counts a host's neighbours that do not answer.
-func unresolved(h record.HostReading) (n float64) {
+func unresolved(h netstate.HostReading) (n float64) {
 	for _, entry := range h.Snapshot.Neighbours {
 		if entry.State == "FAILED" || entry.State == "INCOMPLETE" {
 			n++
@@ -250,7 +251,7 @@ func unresolved(h record.HostReading) (n float64) {
 }
 
 // carrying counts the interfaces that carry at least half an equal share of their host's bytes.
-func carrying(h record.HostReading) (n float64) {
+func carrying(h netstate.HostReading) (n float64) {
 	list, all := h.Deltas(), 0.0
 	for _, d := range list {
 		all += d.RxBytes + d.TxBytes
@@ -277,8 +278,8 @@ func moved(t trial, f record.Flow) bool {
 }
 
 // late returns by how many seconds a reading at an edge of the window began late.
-func late(h record.HostReading) (s float64) {
-	for _, edge := range []record.Reading{h.Begin, h.End} {
+func late(h netstate.HostReading) (s float64) {
+	for _, edge := range []netstate.Reading{h.Begin, h.End} {
 		if edge.ScheduledNs > 0 {
 			s = max(s, float64(edge.BeganNs-edge.ScheduledNs)/1e9)
 		}

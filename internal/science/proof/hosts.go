@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -20,7 +21,7 @@ import (
 
 // Host is a real host, with its snapshot.
 type Host struct {
-	Snapshot record.HostSnapshot
+	Snapshot netstate.HostSnapshot
 	// Via is the command that reaches it.
 	Via []string
 }
@@ -103,7 +104,7 @@ func OfHosts(a, b Host, id string, network netip.Prefix, worded func(record.Eval
 		}
 		hosts[i].Snapshot.Reading.Host, hosts[i].Snapshot.Reading.Snapshot.Host = name, name
 	}
-	evaluated := worded(diagnose.Hosts([]record.HostSnapshot{hosts[0].Snapshot, hosts[1].Snapshot}))
+	evaluated := worded(diagnose.Hosts([]netstate.HostSnapshot{hosts[0].Snapshot, hosts[1].Snapshot}))
 	where := "on " + hosts[0].name() + " and " + hosts[1].name()
 	found, err := of(evaluated.Findings, id, where)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -164,11 +165,11 @@ func hostWith(name string, interfaces ...[]string) Host {
 	h.Snapshot.Reading.Host = name
 	for _, i := range interfaces {
 		h.Snapshot.Reading.Snapshot.Interfaces = append(h.Snapshot.Reading.Snapshot.Interfaces,
-			record.InterfaceSnapshot{Interface: i[0], Up: true, MTU: 1500, Addresses: i[1:]})
+			netstate.InterfaceSnapshot{Interface: i[0], Up: true, MTU: 1500, Addresses: i[1:]})
 	}
 	h.Snapshot.State.Parameters = map[string]string{"net.ipv4.tcp_rmem": "4096 131072 6291456",
 		setting.CongestionControl: "reno"}
-	h.Snapshot.State.Parts = []record.StatePart{{Part: "parameters"}}
+	h.Snapshot.State.Parts = []netstate.StatePart{{Part: "parameters"}}
 	return h
 }
 
@@ -230,7 +231,7 @@ func TestNetworkOfChange(t *testing.T) {
 	i := &nas.Snapshot.Reading.Snapshot.Interfaces[1]
 	i.MAC, i.MTU = "02:00:00:00:00:02", 1000
 	peer := hostWith("client", []string{"eth0", "10.0.0.9/24"}, []string{"eth1", "10.1.0.9/24"})
-	nas.Snapshot.State.NICs = []record.NIC{{Interface: "eno1"}, {Interface: "eno2"}}
+	nas.Snapshot.State.NICs = []netstate.NIC{{Interface: "eno1"}, {Interface: "eno2"}}
 	p, err := OfHosts(nas, peer, "mtu-below-minimum", netip.Prefix{}, asFound)
 	if err != nil {
 		t.Fatal(err)
@@ -261,8 +262,8 @@ func TestNotMet(t *testing.T) {
 		h := hostWith("nas", interfaces...)
 		h.Snapshot.Reading.Snapshot.Sysctls = map[string]string{"net.ipv4.conf.all.rp_filter": "1",
 			"net.ipv4.conf.all.arp_ignore": "1"}
-		h.Snapshot.Reading.Snapshot.Routes = []record.RouteEntry{
-			record.ParseRoute(254, "0.0.0.0/0", "default via 10.0.0.254 dev eno1")}
+		h.Snapshot.Reading.Snapshot.Routes = []netstate.RouteEntry{
+			netstate.ParseRoute(254, "0.0.0.0/0", "default via 10.0.0.254 dev eno1")}
 		h.Snapshot.Reading.End.SNMP = map[string]int64{"TcpExt.IPReversePathFilter": 300}
 		return h
 	}

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -23,7 +24,7 @@ const (
 )
 
 // flows returns the connections of the last table that have the highest rates.
-func flows(tables []Table, host record.HostReading, interfaces []record.InterfaceRates) []record.FlowRates {
+func flows(tables []Table, host netstate.HostReading, interfaces []record.InterfaceRates) []record.FlowRates {
 	before, now := tables[len(tables)-2], tables[len(tables)-1]
 	over := seconds(before.AtNs, now.AtNs)
 	all := make([]record.FlowRates, 0, len(now.Connections))
@@ -33,8 +34,8 @@ func flows(tables []Table, host record.HostReading, interfaces []record.Interfac
 		if i := c.Info; i != nil {
 			f.RTTUs, f.MinRTTUs, f.CwndBytes = i.RTTUs, i.MinRTTUs, uint64(i.SndCwnd)*uint64(i.SndMSS)
 			b := earlier(before.Connections[key], i)
-			f.TxBps = per(8*record.Grown(b.BytesAcked, i.BytesAcked), over)
-			f.RxBps = per(8*record.Grown(b.BytesReceived, i.BytesReceived), over)
+			f.TxBps = per(8*netstate.Grown(b.BytesAcked, i.BytesAcked), over)
+			f.RxBps = per(8*netstate.Grown(b.BytesReceived, i.BytesReceived), over)
 			f.SegmentsPerS = per(grown32(b.SegsIn, i.SegsIn)+grown32(b.SegsOut, i.SegsOut), over)
 			f.RetransmitPerS = per(grown32(b.TotalRetrans, i.TotalRetrans), over)
 		}
@@ -63,10 +64,10 @@ func byRate(a, b *record.FlowRates) int {
 
 // earlier returns the TCP_INFO of an earlier reading, or the zero value, as for a new connection,
 // if there was none or it belonged to another connection with the same ends.
-func earlier(c record.Connection, now *record.TCPInfo) *record.TCPInfo {
+func earlier(c netstate.Connection, now *netstate.TCPInfo) *netstate.TCPInfo {
 	if c.Info == nil || c.Info.BytesAcked > now.BytesAcked || c.Info.BytesReceived > now.BytesReceived ||
 		c.Info.BusyUs > now.BusyUs {
-		return &record.TCPInfo{}
+		return &netstate.TCPInfo{}
 	}
 	return c.Info
 }
@@ -76,7 +77,7 @@ func grown32(before, now uint32) float64 { return float64(now - before) }
 
 // attribute names what held back the sending of connections, with package bottleneck. It judges
 // together those that leave by one interface and were observed over the same time.
-func attribute(list []record.FlowRates, tables []Table, host record.HostReading, interfaces []record.InterfaceRates) {
+func attribute(list []record.FlowRates, tables []Table, host netstate.HostReading, interfaces []record.InterfaceRates) {
 	type group struct {
 		name string
 		from int
@@ -111,7 +112,7 @@ func attribute(list []record.FlowRates, tables []Table, host record.HostReading,
 			one.RwndFullShare, one.ClosingShare = windows(tables[g.from:], key)
 			trial = append(trial, one)
 		}
-		verdicts := bottleneck.Attribute(trial, []record.HostReading{one}, windowS, nil, false)
+		verdicts := bottleneck.Attribute(trial, []netstate.HostReading{one}, windowS, nil, false)
 		for at, i := range members {
 			list[i].LimitedBy, list[i].LimitedFacts = verdicts[at].By, verdicts[at].Facts
 			if busy := per(trial[at].BusyS, windowS); verdicts[at].By == bottleneck.FullLink && busy < 0.5 {
@@ -161,16 +162,16 @@ func windows(tables []Table, of Ends) (full, closing float64) {
 }
 
 // asFlow converts a connection to a flow of a trial.
-func asFlow(host string, f record.FlowRates, b, i *record.TCPInfo, windowS float64) record.Flow {
-	micro := func(before, now uint64) float64 { return record.Grown(before, now) / 1e6 }
+func asFlow(host string, f record.FlowRates, b, i *netstate.TCPInfo, windowS float64) record.Flow {
+	micro := func(before, now uint64) float64 { return netstate.Grown(before, now) / 1e6 }
 	return record.Flow{
 		ID: f.Local, From: host, To: f.Remote, Protocol: flow.TCP, Source: f.Local, Destination: f.Remote,
 		Connected: true, Alive: true,
-		AckedBytes:      int64(record.Grown(b.BytesAcked, i.BytesAcked)),
-		SentBytes:       int64(record.Grown(b.BytesSent, i.BytesSent)),
-		RetransBytes:    int64(record.Grown(b.BytesRetrans, i.BytesRetrans)),
+		AckedBytes:      int64(netstate.Grown(b.BytesAcked, i.BytesAcked)),
+		SentBytes:       int64(netstate.Grown(b.BytesSent, i.BytesSent)),
+		RetransBytes:    int64(netstate.Grown(b.BytesRetrans, i.BytesRetrans)),
 		RetransSegments: int64(grown32(b.TotalRetrans, i.TotalRetrans)),
-		GoodputBps:      per(8*record.Grown(b.BytesAcked, i.BytesAcked), windowS),
+		GoodputBps:      per(8*netstate.Grown(b.BytesAcked, i.BytesAcked), windowS),
 		BusyS:           micro(b.BusyUs, i.BusyUs), RwndLimitedS: micro(b.RwndLimitedUs, i.RwndLimitedUs),
 		SndbufLimitedS: micro(b.SndbufLimited, i.SndbufLimited),
 		SenderInfo:     i, CongestionControl: f.CongestionControl,

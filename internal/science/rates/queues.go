@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
-func qdiscs(before, now record.Reading, windowS float64) (list []record.QueueRates) {
-	begin := map[record.QdiscCounters]record.QdiscCounters{} // by their keys
+func qdiscs(before, now netstate.Reading, windowS float64) (list []record.QueueRates) {
+	begin := map[netstate.QdiscCounters]netstate.QdiscCounters{} // by their keys
 	for _, q := range before.Qdiscs {
 		begin[q.Key()] = q
 	}
@@ -21,8 +22,8 @@ func qdiscs(before, now record.Reading, windowS float64) (list []record.QueueRat
 		}
 		list = append(list, record.QueueRates{
 			Interface: q.Interface, Queue: strings.TrimSpace(q.Kind + " " + q.Handle),
-			Bps: per(8*record.Grown(b.Bytes, q.Bytes), windowS), Pps: per(record.Grown(b.Packets, q.Packets), windowS),
-			DropsPerS: per(record.Grown(b.Drops, q.Drops), windowS), BacklogBytes: q.Backlog, BacklogPackets: q.Qlen,
+			Bps: per(8*netstate.Grown(b.Bytes, q.Bytes), windowS), Pps: per(netstate.Grown(b.Packets, q.Packets), windowS),
+			DropsPerS: per(netstate.Grown(b.Drops, q.Drops), windowS), BacklogBytes: q.Backlog, BacklogPackets: q.Qlen,
 		})
 	}
 	return list
@@ -55,7 +56,7 @@ func queueCounter(name string) (queue, what string) {
 
 // nicQueues returns what the drivers' queues counted between the two readings of the counters.
 // Counters that are 0 are absent in a record.
-func nicQueues(nics []record.NIC) (list []record.QueueRates) {
+func nicQueues(nics []netstate.NIC) (list []record.QueueRates) {
 	for _, nic := range nics {
 		if nic.CountedS <= 0 {
 			continue

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/science/limits"
@@ -16,21 +17,21 @@ import (
 // Readings holds readings of a host: the two newest of its counters, and several of its
 // connections.
 type Readings struct {
-	Before, Now record.Reading
+	Before, Now netstate.Reading
 	Taken       time.Time // when Now was complete
 	// Tables are the connections, the oldest first. Rates are computed from the last two; earlier
 	// ones serve for connections with long round trips.
 	Tables []Table
-	State  record.HostSnapshot
+	State  netstate.HostSnapshot
 }
 
 // Table has all TCP connections except those in TIME-WAIT.
 type Table struct {
 	AtNs        int64 // when it was read
-	Connections map[Ends]record.Connection
+	Connections map[Ends]netstate.Connection
 }
 
-// Ends are the addresses of a connection, as in record.Connection.
+// Ends are the addresses of a connection, as in netstate.Connection.
 type Ends struct{ Local, Remote string }
 
 // mostFindings is the largest number of findings in a sample.
@@ -47,7 +48,7 @@ func Of(r Readings) record.HostSample {
 		Missing: r.Now.Missing,
 	}
 	observed.OverS = s.WindowS
-	e := diagnose.Hosts([]record.HostSnapshot{observed})
+	e := diagnose.Hosts([]netstate.HostSnapshot{observed})
 	s.Findings = e.Findings[:min(len(e.Findings), mostFindings)]
 	for _, d := range e.Drops {
 		if !d.Boot {
@@ -78,13 +79,13 @@ func per(count, seconds float64) float64 {
 	return count / seconds
 }
 
-func interfaces(host record.HostReading, drops []record.Drop) []record.InterfaceRates {
+func interfaces(host netstate.HostReading, drops []record.Drop) []record.InterfaceRates {
 	list := []record.InterfaceRates{}
-	begin := map[string]record.InterfaceCounters{}
+	begin := map[string]netstate.InterfaceCounters{}
 	for _, c := range host.Begin.Interfaces {
 		begin[c.Interface] = c
 	}
-	state := map[string]record.InterfaceSnapshot{}
+	state := map[string]netstate.InterfaceSnapshot{}
 	for _, i := range host.Snapshot.Interfaces {
 		state[i.Interface] = i
 	}
@@ -100,19 +101,19 @@ func interfaces(host record.HostReading, drops []record.Drop) []record.Interface
 			continue // the interface was created between the readings
 		}
 		over, is := seconds(b.AtNs, c.AtNs), state[c.Interface]
-		txBytes, txPackets := record.Grown(b.TxBytes, c.TxBytes), record.Grown(b.TxPackets, c.TxPackets)
+		txBytes, txPackets := netstate.Grown(b.TxBytes, c.TxBytes), netstate.Grown(b.TxPackets, c.TxPackets)
 		if is.Kind != "" {
 			q := sent[c.Interface]
 			txBytes, txPackets = max(txBytes, float64(q.Bytes)), max(txPackets, float64(q.Packets))
 		}
 		r := record.InterfaceRates{
 			Interface: c.Interface, Kind: is.Kind, Master: is.Master, Up: is.Up,
-			RxBps: per(8*record.Grown(b.RxBytes, c.RxBytes), over), TxBps: per(8*txBytes, over),
-			RxPps: per(record.Grown(b.RxPackets, c.RxPackets), over), TxPps: per(txPackets, over),
+			RxBps: per(8*netstate.Grown(b.RxBytes, c.RxBytes), over), TxBps: per(8*txBytes, over),
+			RxPps: per(netstate.Grown(b.RxPackets, c.RxPackets), over), TxPps: per(txPackets, over),
 			RxLimitBps: is.SpeedBps, TxLimitBps: is.SpeedBps,
 			DropsPerS: per(lost[c.Interface], over),
-			ErrorsPerS: per(max(0, record.Grown(b.RxErrors, c.RxErrors)-record.Grown(b.RxMissed, c.RxMissed))+
-				record.Grown(b.TxErrors, c.TxErrors), over),
+			ErrorsPerS: per(max(0, netstate.Grown(b.RxErrors, c.RxErrors)-netstate.Grown(b.RxMissed, c.RxMissed))+
+				netstate.Grown(b.TxErrors, c.TxErrors), over),
 		}
 		r.RxShare = per(limits.WireBps(r.RxBps, r.RxPps), r.RxLimitBps)
 		r.TxShare = per(limits.WireBps(r.TxBps, r.TxPps), r.TxLimitBps)
@@ -126,11 +127,11 @@ func interfaces(host record.HostReading, drops []record.Drop) []record.Interface
 // between the two readings, among the qdiscs that queue packets (ingress and clsact also count
 // arriving ones). It counts each segment of a GSO packet with its headers (qdisc_pkt_len_init in
 // net/core/dev.c), as a NIC does; a virtual interface counts one packet with one header.
-func segmented(host record.HostReading) map[string]record.QdiscCounters {
+func segmented(host netstate.HostReading) map[string]netstate.QdiscCounters {
 	before, grown := firstQdiscs(host.Begin), firstQdiscs(host.End)
 	for name, q := range grown {
 		if b := before[name]; b.Key() == q.Key() && b.Bytes <= q.Bytes && b.Packets <= q.Packets {
-			grown[name] = record.QdiscCounters{Bytes: q.Bytes - b.Bytes, Packets: q.Packets - b.Packets}
+			grown[name] = netstate.QdiscCounters{Bytes: q.Bytes - b.Bytes, Packets: q.Packets - b.Packets}
 		} else {
 			delete(grown, name)
 		}
@@ -138,8 +139,8 @@ func segmented(host record.HostReading) map[string]record.QdiscCounters {
 	return grown
 }
 
-func firstQdiscs(r record.Reading) map[string]record.QdiscCounters {
-	first := map[string]record.QdiscCounters{}
+func firstQdiscs(r netstate.Reading) map[string]netstate.QdiscCounters {
+	first := map[string]netstate.QdiscCounters{}
 	for _, q := range slices.Backward(r.Qdiscs) {
 		if q.Queues() {
 			first[q.Interface] = q
@@ -149,14 +150,14 @@ func firstQdiscs(r record.Reading) map[string]record.QdiscCounters {
 }
 
 // shaped sets the limits of interfaces whose shaper is slower than their link.
-func shaped(host record.HostReading, state map[string]record.InterfaceSnapshot, list []record.InterfaceRates) {
+func shaped(host netstate.HostReading, state map[string]netstate.InterfaceSnapshot, list []record.InterfaceRates) {
 	for i := range list {
 		r := &list[i]
 		shaper := state[r.Interface].Shaper
 		if !shaper.Bounds() || r.TxLimitBps > 0 && r.TxLimitBps <= shaper.RateBps {
 			continue
 		}
-		for load := range limits.Loads([]record.HostReading{of(host, r.Interface)}, nil) {
+		for load := range limits.Loads([]netstate.HostReading{of(host, r.Interface)}, nil) {
 			r.TxLimitBps, r.TxLimiter, r.TxShare = shaper.RateBps, shaper.Kind, load.Share()
 		}
 	}
@@ -164,14 +165,14 @@ func shaped(host record.HostReading, state map[string]record.InterfaceSnapshot, 
 
 // of returns only what was read of one interface. Functions that look at all interfaces for each
 // flow would take long on a host with thousands.
-func of(host record.HostReading, name string) record.HostReading {
-	one := func(r record.Reading) record.Reading {
-		r.Interfaces = selected(r.Interfaces, func(c record.InterfaceCounters) bool { return c.Interface == name })
-		r.Qdiscs = selected(r.Qdiscs, func(q record.QdiscCounters) bool { return q.Interface == name })
+func of(host netstate.HostReading, name string) netstate.HostReading {
+	one := func(r netstate.Reading) netstate.Reading {
+		r.Interfaces = selected(r.Interfaces, func(c netstate.InterfaceCounters) bool { return c.Interface == name })
+		r.Qdiscs = selected(r.Qdiscs, func(q netstate.QdiscCounters) bool { return q.Interface == name })
 		return r
 	}
 	host.Begin, host.End = one(host.Begin), one(host.End)
-	host.Snapshot.Interfaces = selected(host.Snapshot.Interfaces, func(i record.InterfaceSnapshot) bool {
+	host.Snapshot.Interfaces = selected(host.Snapshot.Interfaces, func(i netstate.InterfaceSnapshot) bool {
 		return i.Interface == name
 	})
 	return host
@@ -186,9 +187,9 @@ func selected[T any](list []T, is func(T) bool) (of []T) {
 	return of
 }
 
-func cpus(before, now record.Reading, windowS float64) []record.CPURates {
+func cpus(before, now netstate.Reading, windowS float64) []record.CPURates {
 	list := []record.CPURates{}
-	times := map[int]record.CPUTimes{}
+	times := map[int]netstate.CPUTimes{}
 	for _, c := range before.CPU {
 		times[c.CPU] = c
 	}
@@ -208,7 +209,7 @@ func cpus(before, now record.Reading, windowS float64) []record.CPURates {
 }
 
 // served adds the interrupts and packets of each CPU to its entry and to that of the sum.
-func served(before, now record.Reading, windowS float64, list []record.CPURates) {
+func served(before, now netstate.Reading, windowS float64, list []record.CPURates) {
 	add := func(cpu int, with func(*record.CPURates)) {
 		for i := range list {
 			if list[i].CPU == cpu || list[i].CPU == -1 {
@@ -216,7 +217,7 @@ func served(before, now record.Reading, windowS float64, list []record.CPURates)
 			}
 		}
 	}
-	events := map[int]record.CPUEvents{}
+	events := map[int]netstate.CPUEvents{}
 	for _, e := range before.Events {
 		events[e.CPU] = e
 	}
@@ -226,12 +227,12 @@ func served(before, now record.Reading, windowS float64, list []record.CPURates)
 			continue
 		}
 		add(e.CPU, func(c *record.CPURates) {
-			c.InterruptsPerS += per(record.Grown(b.Interrupts, e.Interrupts), windowS)
-			c.NetRxPerS += per(record.Grown(b.Softirqs["NET_RX"], e.Softirqs["NET_RX"]), windowS)
-			c.NetTxPerS += per(record.Grown(b.Softirqs["NET_TX"], e.Softirqs["NET_TX"]), windowS)
+			c.InterruptsPerS += per(netstate.Grown(b.Interrupts, e.Interrupts), windowS)
+			c.NetRxPerS += per(netstate.Grown(b.Softirqs["NET_RX"], e.Softirqs["NET_RX"]), windowS)
+			c.NetTxPerS += per(netstate.Grown(b.Softirqs["NET_TX"], e.Softirqs["NET_TX"]), windowS)
 		})
 	}
-	softnet := map[int]record.SoftnetCounters{}
+	softnet := map[int]netstate.SoftnetCounters{}
 	for _, c := range before.Softnet {
 		softnet[c.CPU] = c
 	}
@@ -241,15 +242,15 @@ func served(before, now record.Reading, windowS float64, list []record.CPURates)
 			continue
 		}
 		add(n.CPU, func(c *record.CPURates) {
-			c.PacketsPerS += per(record.Grown(b.Processed, n.Processed), windowS)
-			c.DroppedPerS += per(record.Grown(b.Dropped, n.Dropped), windowS)
-			c.SqueezedPerS += per(record.Grown(b.Squeezed, n.Squeezed), windowS)
+			c.PacketsPerS += per(netstate.Grown(b.Processed, n.Processed), windowS)
+			c.DroppedPerS += per(netstate.Grown(b.Dropped, n.Dropped), windowS)
+			c.SqueezedPerS += per(netstate.Grown(b.Squeezed, n.Squeezed), windowS)
 			c.Backlog += n.Backlog
 		})
 	}
 }
 
-func protocols(host record.HostReading, windowS float64) record.ProtocolRates {
+func protocols(host netstate.HostReading, windowS float64) record.ProtocolRates {
 	rate := func(names ...string) (sum float64) {
 		for _, name := range names {
 			sum += per(float64(max(0, host.SNMPDelta(name))), windowS)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/sciencetest"
@@ -27,35 +28,35 @@ func host() Readings {
 	r := Readings{Taken: time.Date(2026, 3, 1, 14, 0, 0, 0, time.UTC)}
 	r.State.Version = "1.0"
 	r.State.Reading.Host = "nas"
-	r.State.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{
+	r.State.Reading.Snapshot.Interfaces = []netstate.InterfaceSnapshot{
 		{Interface: "eth0", Up: true, SpeedBps: 1e9, Addresses: []string{"192.0.2.1/24"}},
 		{Interface: "eth1", Up: true, Kind: "veth", Addresses: []string{"2001:db8::1/64"},
-			Shaper: &record.Shaper{Kind: "tbf", RateBps: 100e6}},
+			Shaper: &netstate.Shaper{Kind: "tbf", RateBps: 100e6}},
 	}
-	r.Before = record.Reading{BeganNs: 10 * second,
-		Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: 10 * second, RxBytes: 1000, RxPackets: 10,
+	r.Before = netstate.Reading{BeganNs: 10 * second,
+		Interfaces: []netstate.InterfaceCounters{{Interface: "eth0", AtNs: 10 * second, RxBytes: 1000, RxPackets: 10,
 			TxBytes: 500}, {Interface: "eth1", AtNs: 10 * second, TxBytes: 1 << 40, RxDropped: 7}},
-		Qdiscs: []record.QdiscCounters{{Interface: "eth1", Kind: "tbf", Handle: "1:", Bytes: 1000}},
-		CPU: []record.CPUTimes{{CPU: -1, User: 20, Idle: 100}, {CPU: 0, User: 10, Idle: 50},
+		Qdiscs: []netstate.QdiscCounters{{Interface: "eth1", Kind: "tbf", Handle: "1:", Bytes: 1000}},
+		CPU: []netstate.CPUTimes{{CPU: -1, User: 20, Idle: 100}, {CPU: 0, User: 10, Idle: 50},
 			{CPU: 1, User: 10, Idle: 50}},
-		Softnet: []record.SoftnetCounters{{CPU: 0, Processed: 100}, {CPU: 1}},
-		Events:  []record.CPUEvents{{CPU: 0, Interrupts: 5, Softirqs: map[string]uint64{"NET_RX": 1}}},
+		Softnet: []netstate.SoftnetCounters{{CPU: 0, Processed: 100}, {CPU: 1}},
+		Events:  []netstate.CPUEvents{{CPU: 0, Interrupts: 5, Softirqs: map[string]uint64{"NET_RX": 1}}},
 		SNMP:    map[string]int64{"Tcp.OutSegs": 1000, "Udp.InDatagrams": 5},
 	}
-	r.Now = record.Reading{BeganNs: 12 * second,
-		Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: 12*second + second/2, RxBytes: 1000 + 250e6,
+	r.Now = netstate.Reading{BeganNs: 12 * second,
+		Interfaces: []netstate.InterfaceCounters{{Interface: "eth0", AtNs: 12*second + second/2, RxBytes: 1000 + 250e6,
 			RxPackets: 10 + 200_000, TxBytes: 100, RxMissed: 50, RxErrors: 60},
 			{Interface: "eth1", AtNs: 12 * second, TxBytes: 1<<40 + 12e6, TxPackets: 500, RxDropped: 7},
 			{Interface: "new", AtNs: 12 * second, RxBytes: 1e9}},
-		Qdiscs: []record.QdiscCounters{{Interface: "eth1", Kind: "tbf", Handle: "1:", Bytes: 1000 + 12.5e6,
+		Qdiscs: []netstate.QdiscCounters{{Interface: "eth1", Kind: "tbf", Handle: "1:", Bytes: 1000 + 12.5e6,
 			Packets: 10_000, Drops: 4, Backlog: 3000, Qlen: 2}, {Interface: "eth1", Kind: "fq", Handle: "2:",
 			Bytes: 1}},
-		CPU: []record.CPUTimes{{CPU: -1, User: 21, SoftIRQ: 1, Idle: 102},
+		CPU: []netstate.CPUTimes{{CPU: -1, User: 21, SoftIRQ: 1, Idle: 102},
 			{CPU: 0, User: 11, SoftIRQ: 0.5, Idle: 50.5}, {CPU: 1, User: 10, SoftIRQ: 0.5, Idle: 51.5},
 			{CPU: 2, User: 5}},
-		Softnet: []record.SoftnetCounters{{CPU: 0, Processed: 300, Dropped: 2, Backlog: 1},
+		Softnet: []netstate.SoftnetCounters{{CPU: 0, Processed: 300, Dropped: 2, Backlog: 1},
 			{CPU: 1, Processed: 50, Squeezed: 4}},
-		Events: []record.CPUEvents{{CPU: 0, Interrupts: 25, Softirqs: map[string]uint64{"NET_RX": 7, "NET_TX": 2}}},
+		Events: []netstate.CPUEvents{{CPU: 0, Interrupts: 25, Softirqs: map[string]uint64{"NET_RX": 7, "NET_TX": 2}}},
 		SNMP: map[string]int64{"Tcp.OutSegs": 3000, "Tcp.RetransSegs": 20, "Tcp.ActiveOpens": 3,
 			"Tcp.PassiveOpens": 1, "Udp.InDatagrams": 4, "Udp.NoPorts": 8},
 	}
@@ -134,10 +135,10 @@ func TestFindings(t *testing.T) {
 
 func TestQueues(t *testing.T) {
 	r := host()
-	nic := func(counters map[string]int64) record.NIC {
-		return record.NIC{Interface: "eth0", Driver: "ice", Counters: counters}
+	nic := func(counters map[string]int64) netstate.NIC {
+		return netstate.NIC{Interface: "eth0", Driver: "ice", Counters: counters}
 	}
-	r.State.State.NICs = []record.NIC{nic(map[string]int64{"rx_queue_0_packets": 1100, "rx_queue_0_bytes": 101_000,
+	r.State.State.NICs = []netstate.NIC{nic(map[string]int64{"rx_queue_0_packets": 1100, "rx_queue_0_bytes": 101_000,
 		"rx_queue_0_drops": 5, "tx_queue_1_packets": 40, "rx_crc_errors": 9}).
 		Since(nic(map[string]int64{"rx_queue_0_packets": 100, "rx_queue_0_bytes": 1000, "tx_queue_1_packets": 50,
 			"rx_crc_errors": 1}), 10)}
@@ -162,25 +163,25 @@ func TestQueues(t *testing.T) {
 }
 
 // table is a reading of connections, one of which has this TCP_INFO, at a second.
-func table(at float64, info record.TCPInfo) Table {
-	info.State, info.SndMSS = record.TCPEstablished, 1448
-	c := record.Connection{Local: "192.0.2.1:443", Remote: "192.0.2.9:50000", State: "ESTAB", Info: &info}
-	return Table{AtNs: int64(at * float64(second)), Connections: map[Ends]record.Connection{{c.Local, c.Remote}: c}}
+func table(at float64, info netstate.TCPInfo) Table {
+	info.State, info.SndMSS = netstate.TCPEstablished, 1448
+	c := netstate.Connection{Local: "192.0.2.1:443", Remote: "192.0.2.9:50000", State: "ESTAB", Info: &info}
+	return Table{AtNs: int64(at * float64(second)), Connections: map[Ends]netstate.Connection{{c.Local, c.Remote}: c}}
 }
 
 func TestFlows(t *testing.T) {
 	r := host()
 	r.Tables = []Table{
-		table(10, record.TCPInfo{BytesAcked: 1000, BytesReceived: 500, TotalRetrans: math.MaxUint32, SegsOut: 10,
+		table(10, netstate.TCPInfo{BytesAcked: 1000, BytesReceived: 500, TotalRetrans: math.MaxUint32, SegsOut: 10,
 			RTTUs: 300}),
-		table(12, record.TCPInfo{BytesAcked: 1000 + 25e6, BytesReceived: 500 + 250, TotalRetrans: 3, SegsOut: 20_010,
+		table(12, netstate.TCPInfo{BytesAcked: 1000 + 25e6, BytesReceived: 500 + 250, TotalRetrans: 3, SegsOut: 20_010,
 			SegsIn: 10_000, RTTUs: 310, MinRTTUs: 90, SndCwnd: 10}),
 	}
 	last := r.Tables[1].Connections
-	last[Ends{"a:1", "b:2"}] = record.Connection{Local: "a:1", Remote: "b:2", State: "SYN-SENT"}
+	last[Ends{"a:1", "b:2"}] = netstate.Connection{Local: "a:1", Remote: "b:2", State: "SYN-SENT"}
 	// opened since
-	last[Ends{"c:1", "d:2"}] = record.Connection{Local: "c:1", Remote: "d:2", State: "ESTAB",
-		Info: &record.TCPInfo{BytesReceived: 400}}
+	last[Ends{"c:1", "d:2"}] = netstate.Connection{Local: "c:1", Remote: "d:2", State: "ESTAB",
+		Info: &netstate.TCPInfo{BytesReceived: 400}}
 	s := Of(r)
 	if len(s.Flows) != 3 || s.FlowsWindowS != 2 || s.Protocols.Connections != 3 {
 		t.Fatalf("%d flows over %v s of %d connections", len(s.Flows), s.FlowsWindowS, s.Protocols.Connections)
@@ -199,7 +200,7 @@ func TestFlows(t *testing.T) {
 	}
 	for n := range 2 * record.MostFlows {
 		key := Ends{fmt.Sprint("192.0.2.1:", n), "192.0.2.8:1"}
-		last[key] = record.Connection{Local: key.Local, Remote: key.Remote, State: "ESTAB"}
+		last[key] = netstate.Connection{Local: key.Local, Remote: key.Remote, State: "ESTAB"}
 	}
 	if s := Of(r); len(s.Flows) != record.MostFlows || s.Flows[0].TxBps != 100e6 ||
 		s.Protocols.Connections != 3+2*record.MostFlows {
@@ -237,7 +238,7 @@ func TestLimitedBy(t *testing.T) {
 		for i := range 6 {
 			us := func(share float64) uint64 { return uint64(share * float64(i) * 2e6) }
 			r.Tables = append(r.Tables,
-				table(float64(2+2*i), record.TCPInfo{BytesAcked: uint64(i) * sent, BytesSent: uint64(i) * sent,
+				table(float64(2+2*i), netstate.TCPInfo{BytesAcked: uint64(i) * sent, BytesSent: uint64(i) * sent,
 					SegsOut: uint32(i) * 17_000,
 					BusyUs:  us(test.busy), RwndLimitedUs: us(test.rwnd), SndbufLimited: us(test.sndbf),
 					RTTUs:    test.rttUs,
@@ -273,10 +274,10 @@ func TestMultiQueue(t *testing.T) {
 // TestFilters: what clsact counts of packets that arrive is not sent.
 func TestFilters(t *testing.T) {
 	r := host()
-	q := record.QdiscCounters{Interface: "eth1", Kind: "clsact", Handle: "ffff:"}
-	r.Before.Qdiscs = []record.QdiscCounters{q}
+	q := netstate.QdiscCounters{Interface: "eth1", Kind: "clsact", Handle: "ffff:"}
+	r.Before.Qdiscs = []netstate.QdiscCounters{q}
 	q.Bytes, q.Packets = 1<<30, 1<<20
-	r.Now.Qdiscs = []record.QdiscCounters{q}
+	r.Now.Qdiscs = []netstate.QdiscCounters{q}
 	eth1 := Of(r).Interfaces[1]
 	near(t, "eth1 out", eth1.TxBps, 48e6)
 	near(t, "eth1 packets out", eth1.TxPps, 250)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/hostload"
 )
@@ -108,7 +109,7 @@ func places(t *record.Trial, lost int64, buffered map[string]int64, together boo
 	return list
 }
 
-func backlog(r record.Reading) (dropped int64) {
+func backlog(r netstate.Reading) (dropped int64) {
 	for _, s := range r.Softnet {
 		dropped += int64(s.Dropped)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/sciencetest"
 )
@@ -246,23 +247,23 @@ func TestOutcome(t *testing.T) {
 		return record.Flow{To: "b", GoodputBps: float64(received) * 800, Datagrams: &record.Datagrams{Bytes: 100,
 			Sent: sent, Received: received, Lost: lost}}
 	}
-	qdisc := func(kind, handle string, drops uint64) record.QdiscCounters {
-		return record.QdiscCounters{Interface: "eth0", Kind: kind, Handle: handle, Drops: drops}
+	qdisc := func(kind, handle string, drops uint64) netstate.QdiscCounters {
+		return netstate.QdiscCounters{Interface: "eth0", Kind: kind, Handle: handle, Drops: drops}
 	}
 	trial := record.Trial{WindowS: 1, Flows: []record.Flow{counted(1000, 900, 90), counted(10, 0, 0),
-		{Protocol: flow.RR}}, Hosts: []record.HostReading{
+		{Protocol: flow.RR}}, Hosts: []netstate.HostReading{
 		{Host: "a",
-			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0"}},
-				Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 5), qdisc("bfifo", "2:", 5),
+			Begin: netstate.Reading{Interfaces: []netstate.InterfaceCounters{{Interface: "eth0"}},
+				Qdiscs: []netstate.QdiscCounters{qdisc("tbf", "1:", 5), qdisc("bfifo", "2:", 5),
 					qdisc("clsact", "ffff:", 5)}},
-			End: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0"}},
-				Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 65), qdisc("bfifo", "2:", 65),
-					qdisc("clsact", "ffff:", 7)}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
+			End: netstate.Reading{Interfaces: []netstate.InterfaceCounters{{Interface: "eth0"}},
+				Qdiscs: []netstate.QdiscCounters{qdisc("tbf", "1:", 65), qdisc("bfifo", "2:", 65),
+					qdisc("clsact", "ffff:", 7)}, Softnet: []netstate.SoftnetCounters{{Dropped: 3}}}},
 		{Host: "b",
-			Begin: record.Reading{Interfaces: []record.InterfaceCounters{
+			Begin: netstate.Reading{Interfaces: []netstate.InterfaceCounters{
 				{Interface: "eth1", RxDropped: 1, RxMissed: 1}}},
-			End: record.Reading{Interfaces: []record.InterfaceCounters{
-				{Interface: "eth1", RxDropped: 11, RxMissed: 5}}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
+			End: netstate.Reading{Interfaces: []netstate.InterfaceCounters{
+				{Interface: "eth1", RxDropped: 11, RxMissed: 5}}, Softnet: []netstate.SoftnetCounters{{Dropped: 3}}}},
 	}}
 	trial.Flows[0].Datagrams.LostInBuffer = 7
 	l := Outcome(&trial, 5e5, 0.2, true)
@@ -306,12 +307,12 @@ func TestOutcome(t *testing.T) {
 // TestMultiQueue: what the children of mq dropped before the window is no place of a loss in it.
 func TestMultiQueue(t *testing.T) {
 	for _, drops := range []uint64{0, 60} {
-		h := record.HostReading{Host: "a"}
-		h.Begin.Interfaces = []record.InterfaceCounters{{Interface: "eth0"}}
+		h := netstate.HostReading{Host: "a"}
+		h.Begin.Interfaces = []netstate.InterfaceCounters{{Interface: "eth0"}}
 		h.End.Interfaces = h.Begin.Interfaces
 		sciencetest.MultiQueue(&h.Begin, &h.End, "eth0", drops)
 		f := record.Flow{To: "b", Datagrams: &record.Datagrams{Bytes: 100, Sent: 1000, Received: 900, Lost: 100}}
-		list := Outcome(&record.Trial{WindowS: 1, Flows: []record.Flow{f}, Hosts: []record.HostReading{h}}, 0, 0,
+		list := Outcome(&record.Trial{WindowS: 1, Flows: []record.Flow{f}, Hosts: []netstate.HostReading{h}}, 0, 0,
 			false).Places
 		if list[0].Host == "a" != (drops > 0) || drops > 0 && list[0].Packets != int64(drops) {
 			t.Errorf("%d drops: %+v", drops, list)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -162,7 +163,7 @@ func (l Lab) run(seed uint64, blocks int) *record.Run {
 		Again:     fmt.Sprintf("linerate run arp-flux --seed %d", seed),
 		Environment: record.Environment{
 			Version: "test", Mode: "lab, rootless",
-			Hosts: []record.HostEnvironment{{Host: "conductor", OS: "linux", Kernel: "6.18.0", Arch: "amd64", CPUs: 2,
+			Hosts: []netstate.HostEnvironment{{Host: "conductor", OS: "linux", Kernel: "6.18.0", Arch: "amd64", CPUs: 2,
 				CongestionControl: "cubic"}},
 		},
 	}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/topology"
 )
 
@@ -14,8 +14,8 @@ func (w *world) mac(node, port string) string {
 }
 
 // snapshot returns the state that a host's agent would have read.
-func (w *world) snapshot(node string) record.Snapshot {
-	s := record.Snapshot{Host: node}
+func (w *world) snapshot(node string) netstate.Snapshot {
+	s := netstate.Snapshot{Host: node}
 	if node == "switch" {
 		w.bridge(&s)
 		return s
@@ -23,12 +23,12 @@ func (w *world) snapshot(node string) record.Snapshot {
 	h, _ := w.top.Host(node)
 	s.Sysctls = map[string]string{}
 	for i, p := range h.Interfaces {
-		port := record.InterfaceSnapshot{Interface: p.Name, Index: i + 2, MAC: w.mac(node, p.Name), MTU: 1500, Up: true,
+		port := netstate.InterfaceSnapshot{Interface: p.Name, Index: i + 2, MAC: w.mac(node, p.Name), MTU: 1500, Up: true,
 			Kind: "veth"}
 		for _, a := range p.Addresses {
 			port.Addresses = append(port.Addresses, fmt.Sprintf("%s/%d", a.First, a.Bits))
 			s.Routes = append(s.Routes,
-				record.ParseRoute(254, "", fmt.Sprintf("192.168.1.0/24 dev %s proto kernel scope link src %s",
+				netstate.ParseRoute(254, "", fmt.Sprintf("192.168.1.0/24 dev %s proto kernel scope link src %s",
 					p.Name, a.First)))
 		}
 		s.Interfaces = append(s.Interfaces, port)
@@ -45,43 +45,43 @@ func (w *world) snapshot(node string) record.Snapshot {
 	return s
 }
 
-func (w *world) sysctls(s *record.Snapshot, scope string, ignore, announce, rpFilter int) {
+func (w *world) sysctls(s *netstate.Snapshot, scope string, ignore, announce, rpFilter int) {
 	for name, value := range map[string]int{"arp_ignore": ignore, "arp_announce": announce, "arp_filter": 0,
 		"rp_filter": rpFilter} {
 		s.Sysctls["net.ipv4.conf."+scope+"."+name] = strconv.Itoa(value)
 	}
 }
 
-func (w *world) server(s *record.Snapshot) {
-	s.Rules = []record.RuleEntry{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254},
+func (w *world) server(s *netstate.Snapshot) {
+	s.Rules = []netstate.RuleEntry{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254},
 		{Priority: 32767, Table: 253}}
 	seen := map[string]bool{}
 	for p := range w.Ports {
 		if w.fix.sourceRouting {
-			s.Rules = append(s.Rules, record.RuleEntry{Priority: 32765 - p, From: serverIP(p) + "/32", Table: 100 + p})
+			s.Rules = append(s.Rules, netstate.RuleEntry{Priority: 32765 - p, From: serverIP(p) + "/32", Table: 100 + p})
 			s.Routes = append(s.Routes,
-				record.ParseRoute(100+p, "", fmt.Sprintf("192.168.1.0/24 dev %s src %s", eth(p),
+				netstate.ParseRoute(100+p, "", fmt.Sprintf("192.168.1.0/24 dev %s src %s", eth(p),
 					serverIP(p))))
 		}
 		for c := range w.Clients {
-			s.Lookups = append(s.Lookups, record.RouteLookup{Source: serverIP(p), Destination: w.clientIP(c),
+			s.Lookups = append(s.Lookups, netstate.RouteLookup{Source: serverIP(p), Destination: w.clientIP(c),
 				Interface: eth(w.leave[p])})
 			if key := eth(w.leave[p]) + w.clientIP(c); !seen[key] {
 				seen[key] = true
-				s.Neighbours = append(s.Neighbours, record.Neighbour{Interface: eth(w.leave[p]), Address: w.clientIP(c),
+				s.Neighbours = append(s.Neighbours, netstate.Neighbour{Interface: eth(w.leave[p]), Address: w.clientIP(c),
 					MAC: w.mac(client(c), "eth0"), State: "REACHABLE"})
 			}
 		}
 	}
 }
 
-func (w *world) client(s *record.Snapshot, c int) {
-	s.Rules = []record.RuleEntry{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254},
+func (w *world) client(s *netstate.Snapshot, c int) {
+	s.Rules = []netstate.RuleEntry{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254},
 		{Priority: 32767, Table: 253}}
 	for p := range w.Ports {
-		s.Lookups = append(s.Lookups, record.RouteLookup{Source: w.clientIP(c), Destination: serverIP(p),
+		s.Lookups = append(s.Lookups, netstate.RouteLookup{Source: w.clientIP(c), Destination: serverIP(p),
 			Interface: "eth0"})
-		n := record.Neighbour{Interface: "eth0", Address: serverIP(p), State: "REACHABLE"}
+		n := netstate.Neighbour{Interface: "eth0", Address: serverIP(p), State: "REACHABLE"}
 		switch {
 		case w.arrive[c][p] < 0:
 			n.State = "FAILED"
@@ -95,13 +95,13 @@ func (w *world) client(s *record.Snapshot, c int) {
 	}
 }
 
-func (w *world) bridge(s *record.Snapshot) {
+func (w *world) bridge(s *netstate.Snapshot) {
 	for i, l := range w.top.Links {
-		s.Interfaces = append(s.Interfaces, record.InterfaceSnapshot{
+		s.Interfaces = append(s.Interfaces, netstate.InterfaceSnapshot{
 			Interface: l.To.Interface, Index: i + 2, MAC: w.top.MAC(l.To), MTU: 1500, Up: true, Master: "br",
 			Kind: "veth"})
 		s.FDB = append(s.FDB,
-			record.FDBEntry{MAC: w.top.MAC(l.From), Interface: l.To.Interface, Peer: l.From.String()},
-			record.FDBEntry{MAC: w.top.MAC(l.To), Interface: l.To.Interface, Local: true})
+			netstate.FDBEntry{MAC: w.top.MAC(l.From), Interface: l.To.Interface, Peer: l.From.String()},
+			netstate.FDBEntry{MAC: w.top.MAC(l.To), Interface: l.To.Interface, Local: true})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -119,9 +120,9 @@ func (w *world) flows(t *record.Trial, random *rand.Rand) {
 			f.AckedBytes = f.ReceivedBytes - int64(random.IntN(20_000))
 			f.WrittenBytes = f.ReceivedBytes + int64(random.IntN(200_000))
 			f.SenderAverageBps = bps + float64(f.UnsentBytes)*8/1.5
-			f.SenderInfo = &record.TCPInfo{State: 1, Options: 7, SndMSS: 1448, PMTU: 1500, RTTUs: 9000, MinRTTUs: 60,
+			f.SenderInfo = &netstate.TCPInfo{State: 1, Options: 7, SndMSS: 1448, PMTU: 1500, RTTUs: 9000, MinRTTUs: 60,
 				SndCwnd: 400, SndWnd: 3_000_000, Unacked: 380, BytesAcked: uint64(bps * 1.4 / 8)}
-			f.ReceiverInfo = &record.TCPInfo{State: 1, Options: 7, RcvMSS: 1448, PMTU: 1500, RcvSpace: 1_200_000}
+			f.ReceiverInfo = &netstate.TCPInfo{State: 1, Options: 7, RcvMSS: 1448, PMTU: 1500, RcvSpace: 1_200_000}
 			for range intervals {
 				f.Bins = append(f.Bins, f.ReceivedBytes/intervals)
 			}
@@ -166,8 +167,8 @@ func (l *traffic) rx(bytes, packets float64) { l.rxBytes += bytes; l.rxPackets +
 func (l *traffic) tx(bytes, packets float64) { l.txBytes += bytes; l.txPackets += packets }
 
 // counters returns the counters of the node's interfaces after this share of the window.
-func (w *world) counters(node string, share float64, at int64) []record.InterfaceCounters {
-	var list []record.InterfaceCounters
+func (w *world) counters(node string, share float64, at int64) []netstate.InterfaceCounters {
+	var list []netstate.InterfaceCounters
 	for _, l := range w.top.Links {
 		for _, end := range []topology.End{l.From, l.To} {
 			if end.Node != node {
@@ -175,7 +176,7 @@ func (w *world) counters(node string, share float64, at int64) []record.Interfac
 			}
 			load := w.at(end.Node, end.Interface)
 			part := func(total float64) uint64 { return 1000 + uint64(total*(0.4+share)) }
-			list = append(list, record.InterfaceCounters{
+			list = append(list, netstate.InterfaceCounters{
 				Interface: end.Interface, AtNs: at,
 				RxBytes: part(load.rxBytes), RxPackets: part(load.rxPackets),
 				TxBytes: part(load.txBytes), TxPackets: part(load.txPackets),
@@ -188,15 +189,15 @@ func (w *world) counters(node string, share float64, at int64) []record.Interfac
 const begin, end = int64(1_400_000_000), int64(1_400_000_000 + windowS*1e9)
 
 // reading returns what the node's agent read.
-func (w *world) reading(node string) record.HostReading {
-	edge := func(share float64, at int64) record.Reading {
-		return record.Reading{
+func (w *world) reading(node string) netstate.HostReading {
+	edge := func(share float64, at int64) netstate.Reading {
+		return netstate.Reading{
 			ScheduledNs: at, BeganNs: at + 30_000, EndedNs: at + 900_000, Interfaces: w.counters(node, share,
 				at+200_000),
 			SNMP: map[string]int64{"Tcp.RetransSegs": 10, "TcpExt.IPReversePathFilter": 0},
 		}
 	}
-	r := record.HostReading{
+	r := netstate.HostReading{
 		Host: node, Begin: edge(0, begin), End: edge(1, end),
 		CPUBusy: 0.31, GeneratorCPU: 0.18,
 		Snapshot: w.snapshot(node),
@@ -206,7 +207,7 @@ func (w *world) reading(node string) record.HostReading {
 		share := float64(i) / intervals
 		at := begin + int64(float64(end-begin)*share)
 		r.Series = append(r.Series,
-			record.Sample{AtNs: at, Interfaces: w.counters(node, share+0.001*math.Sin(float64(7*i)), at)})
+			netstate.Sample{AtNs: at, Interfaces: w.counters(node, share+0.001*math.Sin(float64(7*i)), at)})
 	}
 	return r
 }

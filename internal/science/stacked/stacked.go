@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/model/device"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -25,7 +26,7 @@ var onLowerKinds = []string{"vlan", "macvlan", "ipvlan"}
 // level orders the interfaces of a host: the packets of one leave by another one of a lower level.
 // A tap has a MAC address and may be the only interface of a container (slirp4netns); a tun has
 // none and belongs to a VPN. In a lab a tun is the end of a link, which the link emulator carries.
-func level(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) int {
+func level(h netstate.HostReading, p netstate.InterfaceSnapshot, over *topology.Topology) int {
 	if p.Kind == "tun" && over != nil {
 		if drawn, ok := over.Host(h.Host); ok && len(drawn.Via) == 0 {
 			return 0
@@ -48,9 +49,9 @@ const highest = 3
 // leavesByAnother reports whether the host has another interface that is up and by which packets of
 // p can leave. If there are several tuns without MAC addresses, it is not known which carries the
 // others, so each may.
-func leavesByAnother(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) bool {
+func leavesByAnother(h netstate.HostReading, p netstate.InterfaceSnapshot, over *topology.Topology) bool {
 	upper := level(h, p, over)
-	return slices.ContainsFunc(h.Snapshot.Interfaces, func(o record.InterfaceSnapshot) bool {
+	return slices.ContainsFunc(h.Snapshot.Interfaces, func(o netstate.InterfaceSnapshot) bool {
 		return o.Up && !slices.Contains([]string{"lo", p.Interface, p.Master}, o.Interface) && (upper == highest ||
 			level(h, o, over) < upper)
 	})
@@ -58,7 +59,7 @@ func leavesByAnother(h record.HostReading, p record.InterfaceSnapshot, over *top
 
 // carried reports whether an interface's packets leave by another interface of the host with
 // headers, options, padding or ciphers whose length depends on the configuration.
-func carried(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) bool {
+func carried(h netstate.HostReading, p netstate.InterfaceSnapshot, over *topology.Topology) bool {
 	if p.Kind == "tun" {
 		return leavesByAnother(h, p, over)
 	}
@@ -67,7 +68,7 @@ func carried(h record.HostReading, p record.InterfaceSnapshot, over *topology.To
 
 // repeats reports whether an interface's frames are those of another interface of the host, with a
 // known number of bytes more or less: VLANs, VXLAN, and what an ifb takes from another interface.
-func repeats(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) bool {
+func repeats(h netstate.HostReading, p netstate.InterfaceSnapshot, over *topology.Topology) bool {
 	return slices.Contains(onLowerKinds, p.Kind) && leavesByAnother(h, p, over) || p.Kind == "ifb" ||
 		device.TunnelOverhead(p.Kind) > 0
 }
@@ -75,14 +76,14 @@ func repeats(h record.HostReading, p record.InterfaceSnapshot, over *topology.To
 // Interface reports whether an interface of a host counts what another one of the host also counts:
 // it is lo, a bond's member, a VLAN or a tunnel. The topology distinguishes the tuns of a lab from
 // those of real hosts; it may be nil.
-func Interface(h record.HostReading, port string, over *topology.Topology) bool {
-	i := slices.IndexFunc(h.Snapshot.Interfaces, func(p record.InterfaceSnapshot) bool { return p.Interface == port })
+func Interface(h netstate.HostReading, port string, over *topology.Topology) bool {
+	i := slices.IndexFunc(h.Snapshot.Interfaces, func(p netstate.InterfaceSnapshot) bool { return p.Interface == port })
 	if port == "lo" || i < 0 {
 		return port == "lo"
 	}
 	p := h.Snapshot.Interfaces[i]
 	return repeats(h, p, over) || carried(h, p, over) ||
-		slices.ContainsFunc(h.Snapshot.Interfaces, func(o record.InterfaceSnapshot) bool {
+		slices.ContainsFunc(h.Snapshot.Interfaces, func(o netstate.InterfaceSnapshot) bool {
 			return o.Interface == p.Master
 		})
 }
@@ -90,7 +91,7 @@ func Interface(h record.HostReading, port string, over *topology.Topology) bool 
 // own returns the interfaces of a flow on one of its hosts: the one that has its address there, and
 // the one that the host's route to the other end uses, if that was looked up. The zone of a
 // link-local address (RFC 4007) names an interface of the host that opened the flow.
-func own(s record.Snapshot, f record.Flow, receiving bool) (list []record.InterfaceSnapshot) {
+func own(s netstate.Snapshot, f record.Flow, receiving bool) (list []netstate.InterfaceSnapshot) {
 	host, local, remote := f.From, f.SourceAddr(), f.DestinationAddr()
 	if receiving {
 		host, local, remote = f.To, remote, local
@@ -104,7 +105,7 @@ func own(s record.Snapshot, f record.Flow, receiving bool) (list []record.Interf
 			prefix, err := netip.ParsePrefix(a)
 			return err == nil && prefix.Addr() == local.WithZone("") && (zone == "" || zone == p.Interface)
 		})
-		if holds || slices.ContainsFunc(s.Lookups, func(l record.RouteLookup) bool {
+		if holds || slices.ContainsFunc(s.Lookups, func(l netstate.RouteLookup) bool {
 			return l.Interface == p.Interface && l.Source == local.String() && l.Destination == remote.String()
 		}) {
 			list = append(list, p)
@@ -117,7 +118,7 @@ func own(s record.Snapshot, f record.Flow, receiving bool) (list []record.Interf
 // one of its hosts count: its packets leave by another interface, which counts additional bytes. It
 // is the flow's own interface, or a port of the bridge that is the flow's interface; a port counts
 // also if it repeats the frames of another interface. Nil: the bytes are known.
-func Unknown(h record.HostReading, f record.Flow, receiving bool, over *topology.Topology) *fact.CarriedAgain {
+func Unknown(h netstate.HostReading, f record.Flow, receiving bool, over *topology.Topology) *fact.CarriedAgain {
 	for _, p := range own(h.Snapshot, f, receiving) {
 		for _, q := range h.Snapshot.Interfaces {
 			// A bridge's tun belongs to a virtual machine.
@@ -136,7 +137,7 @@ const longerOverIPv6 = 20
 // Overhead returns how many bytes a tunnel adds to each of a flow's packets, as the interfaces
 // below it count them, and how many more it may add, because without a topology it is not known
 // whether it runs over IPv6.
-func Overhead(h record.HostReading, f record.Flow, receiving bool, over *topology.Topology) (size, more float64) {
+func Overhead(h netstate.HostReading, f record.Flow, receiving bool, over *topology.Topology) (size, more float64) {
 	for _, p := range own(h.Snapshot, f, receiving) {
 		least := device.TunnelOverhead(p.Kind)
 		if least == 0 {
@@ -157,6 +158,6 @@ func Overhead(h record.HostReading, f record.Flow, receiving bool, over *topolog
 }
 
 // Tagged reports whether a flow's packets have a VLAN tag on one of its hosts.
-func Tagged(s record.Snapshot, f record.Flow, receiving bool) bool {
-	return slices.ContainsFunc(own(s, f, receiving), func(p record.InterfaceSnapshot) bool { return p.Kind == "vlan" })
+func Tagged(s netstate.Snapshot, f record.Flow, receiving bool) bool {
+	return slices.ContainsFunc(own(s, f, receiving), func(p netstate.InterfaceSnapshot) bool { return p.Kind == "vlan" })
 }

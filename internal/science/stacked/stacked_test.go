@@ -4,13 +4,14 @@ import (
 	"slices"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
 // TestZone: several interfaces of a host may have one link-local address, as a VLAN and the
 // interface beneath it. The zone says which is meant, at the host that opened the flow.
 func TestZone(t *testing.T) {
-	host := record.HostReading{Host: "a", Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
+	host := netstate.HostReading{Host: "a", Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{
 		{Interface: "eth0", Addresses: []string{"fe80::1/64", "192.0.2.1/24"}},
 		{Interface: "eth0.5", Kind: "vlan", Addresses: []string{"fe80::1/64"}},
 		{Interface: "vxlan1", Kind: "vxlan", Addresses: []string{"fe80::9/64"}},

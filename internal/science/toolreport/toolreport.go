@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/limits"
@@ -24,7 +25,7 @@ import (
 // AtInterfaces returns the flows, with the datagrams filled in that foreign programs received. No
 // socket counts these, so the flows to a host get equal parts of what its interfaces received in
 // the window beyond linerate's own flows. The topology may be nil, as for stacked.Interface.
-func AtInterfaces(flows []record.Flow, hosts []record.HostReading, windowS float64,
+func AtInterfaces(flows []record.Flow, hosts []netstate.HostReading, windowS float64,
 	over *topology.Topology) []record.Flow {
 	flows = slices.Clone(flows)
 	for _, h := range hosts {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -66,11 +67,11 @@ func TestAtInterfaces(t *testing.T) {
 	own := record.Flow{From: "a", To: "b", Connected: true, ReceivedBytes: 1000}
 	trial := record.Trial{
 		WindowS: 2, Flows: []record.Flow{udp, own, udp},
-		Hosts: []record.HostReading{{
+		Hosts: []netstate.HostReading{{
 			Host: "b",
-			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: 0},
+			Begin: netstate.Reading{Interfaces: []netstate.InterfaceCounters{{Interface: "eth0", AtNs: 0},
 				{Interface: "lo"}}},
-			End: record.Reading{Interfaces: []record.InterfaceCounters{
+			End: netstate.Reading{Interfaces: []netstate.InterfaceCounters{
 				{Interface: "eth0", AtNs: 2e9, RxBytes: 5000 + 42*10, RxPackets: 10},
 				{Interface: "lo", AtNs: 2e9, RxBytes: 99999}}},
 		}},
@@ -93,41 +94,41 @@ func TestStackedInterfaces(t *testing.T) {
 	const datagrams, bytes, headers = 1000, 1200, 42
 	lab := &topology.Topology{Hosts: []topology.Host{{Name: "b"}}}
 	for name, c := range map[string]struct {
-		beneath, upper record.InterfaceSnapshot
+		beneath, upper netstate.InterfaceSnapshot
 		more           uint64 // bytes of each frame, beneath
 		over           *topology.Topology
 	}{
-		"VLAN": {upper: record.InterfaceSnapshot{Kind: "vlan"}},
-		"bond": {beneath: record.InterfaceSnapshot{Master: "upper"},
-			upper: record.InterfaceSnapshot{Kind: "bond"}},
-		"VXLAN": {upper: record.InterfaceSnapshot{Kind: "vxlan"}, more: 50},
-		"link emulator's tun": {beneath: record.InterfaceSnapshot{Kind: "tun"},
-			upper: record.InterfaceSnapshot{Kind: "vlan"}, over: lab},
-		"a container's VLAN": {beneath: record.InterfaceSnapshot{Interface: "lo"},
-			upper: record.InterfaceSnapshot{Kind: "vlan"}},
-		"a container's macvlan": {beneath: record.InterfaceSnapshot{Interface: "lo"},
-			upper: record.InterfaceSnapshot{Kind: "macvlan"}},
-		"a container's ipvlan": {beneath: record.InterfaceSnapshot{Interface: "lo"},
-			upper: record.InterfaceSnapshot{Kind: "ipvlan"}},
-		"a VPN on a container's ipvlan": {beneath: record.InterfaceSnapshot{Kind: "ipvlan"},
-			upper: record.InterfaceSnapshot{Kind: "wireguard"}},
+		"VLAN": {upper: netstate.InterfaceSnapshot{Kind: "vlan"}},
+		"bond": {beneath: netstate.InterfaceSnapshot{Master: "upper"},
+			upper: netstate.InterfaceSnapshot{Kind: "bond"}},
+		"VXLAN": {upper: netstate.InterfaceSnapshot{Kind: "vxlan"}, more: 50},
+		"link emulator's tun": {beneath: netstate.InterfaceSnapshot{Kind: "tun"},
+			upper: netstate.InterfaceSnapshot{Kind: "vlan"}, over: lab},
+		"a container's VLAN": {beneath: netstate.InterfaceSnapshot{Interface: "lo"},
+			upper: netstate.InterfaceSnapshot{Kind: "vlan"}},
+		"a container's macvlan": {beneath: netstate.InterfaceSnapshot{Interface: "lo"},
+			upper: netstate.InterfaceSnapshot{Kind: "macvlan"}},
+		"a container's ipvlan": {beneath: netstate.InterfaceSnapshot{Interface: "lo"},
+			upper: netstate.InterfaceSnapshot{Kind: "ipvlan"}},
+		"a VPN on a container's ipvlan": {beneath: netstate.InterfaceSnapshot{Kind: "ipvlan"},
+			upper: netstate.InterfaceSnapshot{Kind: "wireguard"}},
 	} {
 		c.beneath.Interface = cmp.Or(c.beneath.Interface, "eth0")
 		c.upper.Interface, c.upper.Addresses = "upper", []string{"10.0.0.2/24"}
 		c.beneath.Up, c.upper.Up = true, true
-		counted := func(name string, more uint64) record.InterfaceCounters {
-			return record.InterfaceCounters{Interface: name, AtNs: 2e9, RxBytes: datagrams * (bytes + headers + more),
+		counted := func(name string, more uint64) netstate.InterfaceCounters {
+			return netstate.InterfaceCounters{Interface: name, AtNs: 2e9, RxBytes: datagrams * (bytes + headers + more),
 				RxPackets: datagrams}
 		}
 		flow := record.Flow{Process: "p1w", Protocol: flow.UDP, From: "a", To: "b", Destination: "10.0.0.2:7001",
 			Connected: true}
-		got := AtInterfaces([]record.Flow{flow}, []record.HostReading{{
+		got := AtInterfaces([]record.Flow{flow}, []netstate.HostReading{{
 			Host: "b",
-			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: c.beneath.Interface},
+			Begin: netstate.Reading{Interfaces: []netstate.InterfaceCounters{{Interface: c.beneath.Interface},
 				{Interface: "upper"}}},
-			End: record.Reading{Interfaces: []record.InterfaceCounters{counted(c.beneath.Interface, c.more),
+			End: netstate.Reading{Interfaces: []netstate.InterfaceCounters{counted(c.beneath.Interface, c.more),
 				counted("upper", 0)}},
-			Snapshot: record.Snapshot{Host: "b", Interfaces: []record.InterfaceSnapshot{c.beneath, c.upper}},
+			Snapshot: netstate.Snapshot{Host: "b", Interfaces: []netstate.InterfaceSnapshot{c.beneath, c.upper}},
 		}}, 2, c.over)[0]
 		if got.ReceivedBytes != datagrams*bytes {
 			t.Errorf("%s: %d bytes, want %d", name, got.ReceivedBytes, datagrams*bytes)
@@ -139,7 +140,7 @@ func TestStackedInterfaces(t *testing.T) {
 // what lay in the buffers over the time of writing is too much.
 func TestStandIn(t *testing.T) {
 	flow := record.Flow{GoodputBps: 10e6, SenderAverageBps: 12e6, UnsentBytes: 1e6,
-		SenderInfo: &record.TCPInfo{BusyUs: 4e6}}
+		SenderInfo: &netstate.TCPInfo{BusyUs: 4e6}}
 	flows := []record.Flow{flow, flow}
 	got := Sum(flows, nil, true)
 	if got == nil || got.SumBps != 24e6 || got.SurplusBps != 4e6 || got.PredictedBps != 4e6 || got.UnsentBytes != 2e6 ||

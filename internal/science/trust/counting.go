@@ -2,7 +2,7 @@ package trust
 
 import (
 	"linerate/internal/model/fact"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/science/limits"
 )
 
@@ -20,7 +20,7 @@ const (
 
 // addCounting adds what an interface may count besides the flows. packets is their number in the
 // account's direction.
-func (a *account) addCounting(v view, h record.HostReading, d record.InterfaceDelta, packets float64) {
+func (a *account) addCounting(v view, h netstate.HostReading, d netstate.InterfaceDelta, packets float64) {
 	a.besides += a.more * packets
 	if !d.Known || d.Counting.RefreshS > 0 { // whether the NIC counts them is not known
 		a.besides += fcsBytes * packets
@@ -38,19 +38,19 @@ func (a *account) addCounting(v view, h record.HostReading, d record.InterfaceDe
 	}
 }
 
-func snapshotOf(h record.HostReading, port string) record.InterfaceSnapshot {
+func snapshotOf(h netstate.HostReading, port string) netstate.InterfaceSnapshot {
 	for _, i := range h.Snapshot.Interfaces {
 		if i.Interface == port {
 			return i
 		}
 	}
-	return record.InterfaceSnapshot{}
+	return netstate.InterfaceSnapshot{}
 }
 
 // addFragments corrects the headers of packets that arrived as IPv4 fragments: only one fragment of
 // each packet has the TCP header. TCP avoids fragments, but devices on the path may make them. The
 // counters are those of the host, over an interval longer than the window.
-func (a *account) addFragments(v view, h record.HostReading) {
+func (a *account) addFragments(v view, h netstate.HostReading) {
 	without := float64(h.SNMPDelta("Ip.ReasmReqds") - h.SNMPDelta("Ip.ReasmOKs"))
 	if without <= 0 {
 		return

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -26,26 +27,26 @@ func packets(sent, lost, inBuffer int64, bytes, mtu int, destination string) rec
 	frames := headers(flow)
 	// What the mean of headers is of: as many packets as a datagram takes.
 	each := math.Ceil(float64(bytes+8) / float64(mtu-20-20*strings.Count(destination, "[")))
-	port := func(datagrams int64) record.InterfaceCounters {
+	port := func(datagrams int64) netstate.InterfaceCounters {
 		n := float64(datagrams) * each
-		return record.InterfaceCounters{Interface: "eth0", RxPackets: uint64(n),
+		return netstate.InterfaceCounters{Interface: "eth0", RxPackets: uint64(n),
 			RxBytes: uint64(float64(datagrams*int64(bytes)) + n*frames)}
 	}
 	const second = int64(1e9)
-	host := func(name string, into, out int64) record.HostReading {
-		h := record.HostReading{Host: name}
-		h.End.Interfaces = []record.InterfaceCounters{port(into)}
+	host := func(name string, into, out int64) netstate.HostReading {
+		h := netstate.HostReading{Host: name}
+		h.End.Interfaces = []netstate.InterfaceCounters{port(into)}
 		leaving := port(out)
 		h.End.Interfaces[0].TxBytes, h.End.Interfaces[0].TxPackets = leaving.RxBytes, leaving.RxPackets
 		h.End.Interfaces[0].AtNs = second
-		h.Begin.Interfaces = []record.InterfaceCounters{{Interface: "eth0"}}
+		h.Begin.Interfaces = []netstate.InterfaceCounters{{Interface: "eth0"}}
 		h.End.ScheduledNs, h.End.BeganNs, h.End.EndedNs = second, second, second
 		h.Begin.ScheduledNs, h.Begin.BeganNs, h.Begin.EndedNs = 1, 1, 1
 		return h
 	}
 	return record.Trial{
 		WindowS: 1, GoodputBps: float64(flow.ReceivedBytes) * 8, Flows: []record.Flow{flow},
-		Hosts: []record.HostReading{host("client", 0, sent), host("server", received+inBuffer, 0)},
+		Hosts: []netstate.HostReading{host("client", 0, sent), host("server", received+inBuffer, 0)},
 	}
 }
 
@@ -162,7 +163,7 @@ func TestNotCounted(t *testing.T) {
 func TestUnreadWithoutInfo(t *testing.T) {
 	one := record.Flow{
 		ID: "f", From: "client", To: "server", Connected: true, Alive: true,
-		ReceivedBytes: 100e6, WrittenBytes: 105e6, SentBytes: 105e6, AckedBytes: 105e6, SenderInfo: &record.TCPInfo{},
+		ReceivedBytes: 100e6, WrittenBytes: 105e6, SentBytes: 105e6, AckedBytes: 105e6, SenderInfo: &netstate.TCPInfo{},
 	}
 	for buffer, pass := range map[int64]bool{1 << 20: false, 6 << 20: true} {
 		one.RcvbufBytes = buffer

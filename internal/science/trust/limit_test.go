@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/device"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
@@ -68,7 +69,7 @@ func fill(tr *record.Trial, over *topology.Topology, share float64) {
 // capped has the first flow receive a number of bytes more than its cap of 1 Mbit/s gives.
 func capped(tr *record.Trial, more float64) {
 	f := &tr.Flows[0]
-	f.RateCapBps, f.LimitBps, f.SenderInfo = 1e6, 1e6, &record.TCPInfo{SndMSS: 1448}
+	f.RateCapBps, f.LimitBps, f.SenderInfo = 1e6, 1e6, &netstate.TCPInfo{SndMSS: 1448}
 	f.GoodputBps = 1e6 + more*8/tr.WindowS
 	f.ReceivedBytes = int64(f.GoodputBps / 8 * tr.WindowS)
 	f.ArrivedBytes = f.ReceivedBytes
@@ -82,21 +83,21 @@ func bucketOf(over *topology.Topology, f record.Flow) float64 {
 // TestBucketOfShaper: where no topology is known, as with a peer that is no agent, the bucket is
 // that of the shaper which was read on the sending host.
 func TestBucketOfShaper(t *testing.T) {
-	reading := func(host string, s *record.Shaper) record.HostReading {
-		h := record.HostReading{Host: host, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
+	reading := func(host string, s *netstate.Shaper) netstate.HostReading {
+		h := netstate.HostReading{Host: host, Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{
 			{Interface: "eth0", Shaper: s}}}}
-		h.Begin.Interfaces, h.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0"}},
-			[]record.InterfaceCounters{{Interface: "eth0", AtNs: 1e9}}
+		h.Begin.Interfaces, h.End.Interfaces = []netstate.InterfaceCounters{{Interface: "eth0"}},
+			[]netstate.InterfaceCounters{{Interface: "eth0", AtNs: 1e9}}
 		return h
 	}
-	v := view{Trial: record.Trial{Hosts: []record.HostReading{
-		reading("client", &record.Shaper{Kind: "tbf", RateBps: 50e6, BurstBytes: 32_000}),
-		reading("other", &record.Shaper{Kind: "tbf", RateBps: 50e6, BurstBytes: 64_000}),
+	v := view{Trial: record.Trial{Hosts: []netstate.HostReading{
+		reading("client", &netstate.Shaper{Kind: "tbf", RateBps: 50e6, BurstBytes: 32_000}),
+		reading("other", &netstate.Shaper{Kind: "tbf", RateBps: 50e6, BurstBytes: 64_000}),
 	}}}
 	if b := v.bucket(record.Flow{From: "client", To: "server"}); b.bytes != 32_000 || b.at.Interface != "eth0" {
 		t.Errorf("%+v", b)
 	}
-	v.Hosts[0].End.Qdiscs = []record.QdiscCounters{{Interface: "eth0", Backlog: 9000},
+	v.Hosts[0].End.Qdiscs = []netstate.QdiscCounters{{Interface: "eth0", Backlog: 9000},
 		{Interface: "eth0", Backlog: 100_000}}
 	if a, b := v.absorbed(record.Flow{From: "client", CountedAt: record.CountedLessLoss}),
 		v.absorbed(record.Flow{From: "client"}); a != 100_000 || b != 0 {
@@ -258,8 +259,8 @@ func TestForeignAtSenders(t *testing.T) {
 			}
 		}
 		at := [2]int64{h.Begin.Interfaces[0].AtNs, h.End.Interfaces[0].AtNs}
-		h.Begin.Interfaces = append(h.Begin.Interfaces, record.InterfaceCounters{Interface: port, AtNs: at[0]})
-		h.End.Interfaces = append(h.End.Interfaces, record.InterfaceCounters{Interface: port, TxBytes: bytes,
+		h.Begin.Interfaces = append(h.Begin.Interfaces, netstate.InterfaceCounters{Interface: port, AtNs: at[0]})
+		h.End.Interfaces = append(h.End.Interfaces, netstate.InterfaceCounters{Interface: port, TxBytes: bytes,
 			AtNs: at[1]})
 	}
 	for _, test := range []struct {
@@ -273,7 +274,7 @@ func TestForeignAtSenders(t *testing.T) {
 		}, `{"host":"client1","no_flow":{"sent":true,"bytes":1955`},
 		{"what had waited", func(tr *record.Trial) {
 			send(tr, "eth0", 20e6)
-			tr.Hosts[client1].Begin.Qdiscs = []record.QdiscCounters{{Interface: "eth0", Backlog: 20e6}}
+			tr.Hosts[client1].Begin.Qdiscs = []netstate.QdiscCounters{{Interface: "eth0", Backlog: 20e6}}
 		}, ""},
 		{"by an interface that is not drawn", func(tr *record.Trial) { send(tr, "mgmt", 20e6) }, ""},
 		{"a sender without TCP_INFO", func(tr *record.Trial) {
@@ -333,7 +334,7 @@ func TestTunnelInBucket(t *testing.T) {
 		tr := record.Trial{WindowS: 10, LimitBps: 9e8, GoodputBps: 9e8 * c.share, Flows: []record.Flow{{
 			ID: "f1", From: "h1", To: "h2", Source: c.network + ".1:40001", Destination: c.network + ".2:5201",
 			Connected:  true,
-			SenderInfo: &record.TCPInfo{PMTU: 1450, SndMSS: 1398, Options: 1}, LimitBps: 9e8, GoodputBps: 9e8 * c.share,
+			SenderInfo: &netstate.TCPInfo{PMTU: 1450, SndMSS: 1398, Options: 1}, LimitBps: 9e8, GoodputBps: 9e8 * c.share,
 		}}}
 		shaped := over.WithShaper(topology.End{Node: "h1", Interface: c.shaped},
 			topology.Shaper{Kind: "tbf", Rate: 1e9, Burst: 1})

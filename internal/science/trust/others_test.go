@@ -3,7 +3,7 @@ package trust
 import (
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // What the same process is known to have carried for other clients is not foreign
@@ -13,13 +13,13 @@ func TestOthersAreKnown(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		carried uint64 // by the server's interfaces beyond the trial's flows
-		counted *record.OtherFlows
+		counted *netstate.OtherFlows
 		pass    bool
 	}{
 		{"no others", 0, nil, true},
-		{"others, counted", more, &record.OtherFlows{Clients: 2, Flows: 2, ReceivedBytes: more}, true},
+		{"others, counted", more, &netstate.OtherFlows{Clients: 2, Flows: 2, ReceivedBytes: more}, true},
 		{"others, not counted", more, nil, false},
-		{"more than was counted", 2 * more, &record.OtherFlows{Clients: 2, Flows: 2, ReceivedBytes: more}, false},
+		{"more than was counted", 2 * more, &netstate.OtherFlows{Clients: 2, Flows: 2, ReceivedBytes: more}, false},
 	} {
 		tr := trial(4, "writes")
 		server := &tr.Hosts[0]
@@ -67,7 +67,7 @@ func TestLinkTraffic(t *testing.T) {
 // The same of what a server sends.
 func TestOthersAreSentTo(t *testing.T) {
 	const more = 50e6
-	for name, others := range map[string]*record.OtherFlows{
+	for name, others := range map[string]*netstate.OtherFlows{
 		"counted": {Clients: 1, Flows: 1, WrittenBytes: more}, "not counted": nil,
 	} {
 		tr, _ := limitedTrial()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -23,7 +24,7 @@ func oneWay(counted string, there int64) record.Part {
 
 // withPeer is a trial of such parts.
 func withPeer(protocol string, parts ...record.Part) record.Trial {
-	t := record.Trial{WindowS: 10, Hosts: []record.HostReading{{Host: record.NodeClient}}, Parts: parts}
+	t := record.Trial{WindowS: 10, Hosts: []netstate.HostReading{{Host: record.NodeClient}}, Parts: parts}
 	for _, p := range parts {
 		t.Flows = append(t.Flows, record.Flow{From: p.From, To: p.To, Protocol: protocol})
 	}

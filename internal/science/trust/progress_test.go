@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -12,16 +13,16 @@ import (
 func TestSteadyToTheEnd(t *testing.T) {
 	trial := func(rates ...float64) record.Trial { // in each second; sampled at all seconds but the last
 		f := record.Flow{ID: "f1", From: "a", To: "b", Connected: true}
-		b := record.HostReading{Host: "b", Begin: record.Reading{ScheduledNs: 1e9}}
+		b := netstate.HostReading{Host: "b", Begin: netstate.Reading{ScheduledNs: 1e9}}
 		for i, r := range rates {
 			f.ReceivedBytes += int64(r)
 			if i < len(rates)-1 {
 				f.Bins = append(f.Bins, int64(r))
-				b.Series = append(b.Series, record.Sample{AtNs: int64(i+2) * 1e9,
-					Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: f.ReceivedBytes}}})
+				b.Series = append(b.Series, netstate.Sample{AtNs: int64(i+2) * 1e9,
+					Flows: []netstate.FlowSample{{ID: "f1", ReceivedBytes: f.ReceivedBytes}}})
 			}
 		}
-		return record.Trial{WindowS: float64(len(rates)), Flows: []record.Flow{f}, Hosts: []record.HostReading{b}}
+		return record.Trial{WindowS: float64(len(rates)), Flows: []record.Flow{f}, Hosts: []netstate.HostReading{b}}
 	}
 	const rate = 6e6
 	for _, c := range []struct {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/device"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -18,13 +19,13 @@ import (
 func above(t *record.Trial, kind string, more float64, keep bool) {
 	h := &t.Hosts[0]
 	for i, p := range slices.Clone(h.Snapshot.Interfaces) {
-		upper := record.InterfaceSnapshot{Interface: "upper" + p.Interface, Kind: kind}
+		upper := netstate.InterfaceSnapshot{Interface: "upper" + p.Interface, Kind: kind}
 		if !keep {
 			upper.Addresses, h.Snapshot.Interfaces[i].Addresses = p.Addresses, nil
 		}
 		h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, upper)
 	}
-	for _, r := range []*record.Reading{&h.Begin, &h.End} {
+	for _, r := range []*netstate.Reading{&h.Begin, &h.End} {
 		for i, c := range slices.Clone(r.Interfaces) {
 			r.Interfaces[i].RxBytes += uint64(more * float64(c.RxPackets))
 			c.Interface = "upper" + c.Interface
@@ -70,13 +71,13 @@ func TestInterfacesOnOthers(t *testing.T) {
 		"by the route": {func(t *record.Trial) {
 			above(t, "gre", 24, true)
 			f := t.Flows[0]
-			t.Hosts[0].Snapshot.Lookups = []record.RouteLookup{
+			t.Hosts[0].Snapshot.Lookups = []netstate.RouteLookup{
 				{Source: f.DestinationAddr().String(), Destination: f.SourceAddr().String(), Interface: "uppereth0"}}
 		}, true},
 		"a bridge over VLANs": {func(t *record.Trial) {
 			above(t, "bridge", 0, false)
 			t.Hosts[0].Snapshot.Interfaces = append(t.Hosts[0].Snapshot.Interfaces,
-				record.InterfaceSnapshot{Interface: "eth0.5", Kind: "vlan", Master: "uppereth0"})
+				netstate.InterfaceSnapshot{Interface: "eth0.5", Kind: "vlan", Master: "uppereth0"})
 		}, true},
 		"a bridge with a virtual machine": {func(t *record.Trial) {
 			above(t, "bridge", 0, false)
@@ -88,7 +89,7 @@ func TestInterfacesOnOthers(t *testing.T) {
 					h.Snapshot.Interfaces[i].Master = "upper" + p.Interface
 				}
 			}
-			h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "vnet0",
+			h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, netstate.InterfaceSnapshot{Interface: "vnet0",
 				Kind: "tun", Master: "uppereth0"})
 		}, false},
 	} {

@@ -3,6 +3,7 @@ package trust
 import (
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -10,13 +11,13 @@ import (
 // switched is a trial of 10 s in which a sends 100 MB in frames of 1514 bytes to a switch, which
 // counts so many bytes and frames of it.
 func switched(octets, frames uint64) record.Trial {
-	at := func(ns int64, tx uint64) record.Reading {
-		return record.Reading{Interfaces: []record.InterfaceCounters{
+	at := func(ns int64, tx uint64) netstate.Reading {
+		return netstate.Reading{Interfaces: []netstate.InterfaceCounters{
 			{Interface: "eth0", TxBytes: tx, TxPackets: tx / 1514, AtNs: ns}}}
 	}
 	return record.Trial{WindowS: 10,
-		Hosts: []record.HostReading{{Host: "a", Begin: at(0, 0), End: at(10e9, 100e6),
-			Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", Kind: "veth"}}}}},
+		Hosts: []netstate.HostReading{{Host: "a", Begin: at(0, 0), End: at(10e9, 100e6),
+			Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{{Interface: "eth0", Kind: "veth"}}}}},
 		Switches: []record.SwitchReading{
 			{Switch: "sg300", Ports: []record.SwitchPort{{Port: "a-eth0", Peer: "a.eth0", ToNs: 10e9,
 				Counters: record.SwitchCounters{InOctets: octets, InUcast: frames}}}}},

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 
@@ -182,7 +183,7 @@ type view struct {
 }
 
 // edgeDoubt returns how many seconds off its scheduled time an edge may have been read.
-func edgeDoubt(r record.Reading) float64 {
+func edgeDoubt(r netstate.Reading) float64 {
 	if r.ScheduledNs == 0 {
 		return float64(r.EndedNs-r.BeganNs) / 1e9
 	}
@@ -318,7 +319,7 @@ func clock(v view) (judged, bool) {
 // whyLate returns why a host read an edge late, as far as that is known: the seconds between the
 // ticks at which its kernel's timers expire, or how busy its CPUs were. Both are 0 if it is not
 // known.
-func whyLate(h record.HostReading, late float64) (tickS, cpus float64) {
+func whyLate(h netstate.HostReading, late float64) (tickS, cpus float64) {
 	const soon = 2 // ticks: the next one, and what is due in it
 	tick := float64(h.Snapshot.TimerTickNs) / 1e9
 	switch {

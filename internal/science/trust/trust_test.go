@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/sciencetest"
@@ -166,8 +167,8 @@ func TestDoctoredTrialsFail(t *testing.T) {
 func steals(t *record.Trial, share float64) {
 	const seconds = 50
 	h := &t.Hosts[1]
-	h.Begin.CPU = []record.CPUTimes{{CPU: -1}, {CPU: 0}, {CPU: 1}}
-	h.End.CPU = []record.CPUTimes{
+	h.Begin.CPU = []netstate.CPUTimes{{CPU: -1}, {CPU: 0}, {CPU: 1}}
+	h.End.CPU = []netstate.CPUTimes{
 		{CPU: -1, Idle: 2 * seconds * (1 - share), Steal: 2 * seconds * share},
 		{CPU: 0, Idle: seconds}, {CPU: 1, Idle: seconds * (1 - 2*share), Steal: seconds * 2 * share},
 	}
@@ -209,7 +210,7 @@ func TestAllowed(t *testing.T) {
 	niced := trial(4, "writes")
 	h := &niced.Hosts[1]
 	h.CPUBusy, niced.GoodputBps = 0.99, niced.LimitBps/2
-	h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: -1}}, []record.CPUTimes{{CPU: -1, User: 1, Nice: 0.8}}
+	h.Begin.CPU, h.End.CPU = []netstate.CPUTimes{{CPU: -1}}, []netstate.CPUTimes{{CPU: -1, User: 1, Nice: 0.8}}
 	pass("busy with niced programs", Generator, niced)
 	held := trial(4, "writes")
 	held.Hosts[1].CPUBusy, held.GoodputBps, held.LimitBps = 0.99, held.LimitBps/2, 0
@@ -288,17 +289,17 @@ func TestAllowed(t *testing.T) {
 
 // Other headers, other bonds: the arithmetic follows the flows and the interfaces.
 func TestWireFollowsHeadersAndPorts(t *testing.T) {
-	v6 := record.Flow{Destination: "[fd00::1]:5201", SenderInfo: &record.TCPInfo{Options: 7}}
+	v6 := record.Flow{Destination: "[fd00::1]:5201", SenderInfo: &netstate.TCPInfo{Options: 7}}
 	if got := headers(v6); got != 86 {
 		t.Errorf("IPv6 with timestamps: %v bytes of headers, want 86", got)
 	}
-	if got := headers(record.Flow{Destination: "10.0.0.1:5201", SenderInfo: &record.TCPInfo{Options: 6}}); got != 54 {
+	if got := headers(record.Flow{Destination: "10.0.0.1:5201", SenderInfo: &netstate.TCPInfo{Options: 6}}); got != 54 {
 		t.Errorf("IPv4 without timestamps: %v bytes of headers, want 54", got)
 	}
 	// A bond counts what its members have counted.
 	bonded := trial(4, "writes")
 	server := &bonded.Hosts[0]
-	var begin, end record.InterfaceCounters
+	var begin, end netstate.InterfaceCounters
 	for i := range server.End.Interfaces {
 		begin.RxBytes += server.Begin.Interfaces[i].RxBytes
 		begin.RxPackets += server.Begin.Interfaces[i].RxPackets
@@ -310,7 +311,7 @@ func TestWireFollowsHeadersAndPorts(t *testing.T) {
 	end.Interface, end.AtNs = "bond0", server.End.Interfaces[0].AtNs
 	server.Begin.Interfaces = append(server.Begin.Interfaces, begin)
 	server.End.Interfaces = append(server.End.Interfaces, end)
-	server.Snapshot.Interfaces = append(server.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "bond0",
+	server.Snapshot.Interfaces = append(server.Snapshot.Interfaces, netstate.InterfaceSnapshot{Interface: "bond0",
 		Kind: "bond"})
 	for _, c := range Trial(bonded, nil) {
 		if (c.Check == Wire || c.Check == Foreign) && !c.Pass {

@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/device"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/stacked"
@@ -197,7 +198,7 @@ func headers(f record.Flow) float64 {
 	if d := f.Datagrams; d != nil {
 		frame.UDP, frame.Datagram, frame.MTU = true, d.Bytes, d.MTU
 	}
-	for _, info := range []*record.TCPInfo{f.SenderInfo, f.ReceiverInfo} {
+	for _, info := range []*netstate.TCPInfo{f.SenderInfo, f.ReceiverInfo} {
 		if info != nil {
 			frame.NoTimestamps = info.Options&1 == 0
 			break

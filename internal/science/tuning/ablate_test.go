@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
@@ -167,7 +168,7 @@ func TestFullPath(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for i := range run.Trials { // as it is with TCP timestamps, the list without
-		run.Trials[i].Flows[0].SenderInfo = &record.TCPInfo{Options: byte(1 - min(i, 1))}
+		run.Trials[i].Flows[0].SenderInfo = &netstate.TCPInfo{Options: byte(1 - min(i, 1))}
 	}
 	if got := Judge(run, settings, nil).Full; got == nil || !got.WithoutTimestamps {
 		t.Errorf("%+v", got)

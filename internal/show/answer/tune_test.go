@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/science/sciencetest"
@@ -210,7 +211,7 @@ func TestFullPath(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	for i := range run.Trials { // as it is with TCP timestamps, the list without
-		run.Trials[i].Flows[0].SenderInfo = &record.TCPInfo{Options: byte(1 - min(i, 1))}
+		run.Trials[i].Flows[0].SenderInfo = &netstate.TCPInfo{Options: byte(1 - min(i, 1))}
 	}
 	want = "no setting can raise it by more than 1.1 %, or 3.1 % without TCP timestamps, whose bytes then carry data."
 	if got := Tune(tuning.Judge(run, settings, nil)).Answer; !strings.Contains(got, want) {

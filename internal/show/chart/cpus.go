@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/science/hostload"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
@@ -44,7 +44,7 @@ func cpusFigure(v *view.View) (figure.Figure, bool) {
 			continue
 		}
 		for _, m := range hostload.Of(*trial, trial.Over(&v.Run.Topology)) {
-			i := slices.IndexFunc(trial.Hosts, func(h record.HostReading) bool { return h.Host == m.Host })
+			i := slices.IndexFunc(trial.Hosts, func(h netstate.HostReading) bool { return h.Host == m.Host })
 			for j := range trial.Hosts { // the one that sampled the CPUs of the machine
 				if len(hostload.During(trial.Hosts[j])) > 0 && hostload.Same(trial.Hosts[i], trial.Hosts[j]) {
 					i = j

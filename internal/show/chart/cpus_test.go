@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
 	"linerate/internal/show/figure"
@@ -20,17 +21,17 @@ func TestCPUs(t *testing.T) {
 		made := record.Trial{Started: time.Unix(7, 0), Treatment: []string{"none", "all"}[i%2],
 			Levels: map[string]string{"fix": []string{"none", "all"}[i%2]}, Block: 1 + i/2, Order: i + 1, WindowS: 2,
 			GoodputBps: 1e8 * float64(1+i%2), LimitBps: 2e8}
-		sampler := record.HostReading{Host: "b"}
+		sampler := netstate.HostReading{Host: "b"}
 		for n := range 3 {
 			s := float64(n)
-			sampler.Series = append(sampler.Series, record.Sample{EndedNs: int64(n) * 1e9, CPU: []record.CPUTimes{
+			sampler.Series = append(sampler.Series, netstate.Sample{EndedNs: int64(n) * 1e9, CPU: []netstate.CPUTimes{
 				{CPU: -1, System: s, Idle: s}, {CPU: 0, SoftIRQ: 0.9 * s, Idle: 0.1 * s},
 				{CPU: 1, User: 0.1 * s, Idle: 0.9 * s}}})
 		}
-		made.Hosts = []record.HostReading{{Host: "a"}, sampler}
+		made.Hosts = []netstate.HostReading{{Host: "a"}, sampler}
 		for h := range made.Hosts {
-			made.Hosts[h].Begin.CPU, made.Hosts[h].End.CPU = []record.CPUTimes{{CPU: 0}},
-				[]record.CPUTimes{{CPU: 0, Idle: 2}}
+			made.Hosts[h].Begin.CPU, made.Hosts[h].End.CPU = []netstate.CPUTimes{{CPU: 0}},
+				[]netstate.CPUTimes{{CPU: 0, Idle: 2}}
 		}
 		run.Trials = append(run.Trials, made)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/show/export"
 	"linerate/internal/show/figure"
@@ -96,7 +97,7 @@ func loadsIn(v *view.View, t *record.Treatment, trial *record.Trial) (out []load
 	if trial == nil {
 		return nil
 	}
-	at := slices.IndexFunc(trial.Hosts, func(h record.HostReading) bool { return h.Host == v.Focus })
+	at := slices.IndexFunc(trial.Hosts, func(h netstate.HostReading) bool { return h.Host == v.Focus })
 	if at < 0 {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/science/compare"
 	"linerate/internal/show/present"
 )
@@ -28,7 +28,7 @@ Exit status: 0 nothing but counters differs; 1 failed; 2 bad usage or input;
   linerate snapshot | linerate diff before.json -`,
 		Args: exactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var both [2]record.HostSnapshot
+			var both [2]netstate.HostSnapshot
 			for i, file := range args {
 				var err error
 				if both[i], err = readSnapshot(s.input(cmd.Context()), file); errors.Is(err, fs.ErrNotExist) {

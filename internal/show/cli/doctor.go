@@ -13,6 +13,7 @@ import (
 
 	"linerate/internal/control/reach"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/pasted"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
@@ -103,7 +104,7 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 					asText(present.Rules(wording.Rules())))
 			}
 			var text pasted.Text
-			var snapshots []record.HostSnapshot
+			var snapshots []netstate.HostSnapshot
 			var lost error // why some hosts have no snapshot
 			if f.paste {
 				text, lost = f.pasted(cmd.Context(), s, args)
@@ -161,7 +162,7 @@ func (f doctorFlags) explained(s streams) error {
 	return s.answer(f.asJSON, explainedRule{"linerate.rule/v1", rules[i]}, asText(present.Rule(rules[i])))
 }
 
-func (f doctorFlags) evaluate(s streams, snapshots []record.HostSnapshot, text pasted.Text) error {
+func (f doctorFlags) evaluate(s streams, snapshots []netstate.HostSnapshot, text pasted.Text) error {
 	e := diagnose.Hosts(snapshots)
 	e.NotUnderstood, e.Lost = text.NotUnderstood, text.Lost
 	for _, s := range snapshots {
@@ -213,7 +214,7 @@ func (f doctorFlags) pasted(ctx context.Context, s streams, files []string) (pas
 // snapshots reads files and hosts, all hosts at the same time. Without either it reads this host.
 // If some hosts cannot be reached, it returns the snapshots of the others and an error that says
 // why.
-func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (list []record.HostSnapshot, err error) {
+func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (list []netstate.HostSnapshot, err error) {
 	for _, file := range files {
 		snapshot, err := readSnapshot(s.input(ctx), file)
 		if errors.Is(err, fs.ErrNotExist) {

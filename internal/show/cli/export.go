@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/show/export"
 )
@@ -161,11 +162,11 @@ func (f *exportFlags) writeSnapshots(run *record.Run) error {
 		return err
 	}
 	if f.redact {
-		var all []*record.HostSnapshot
+		var all []*netstate.HostSnapshot
 		for _, s := range run.Snapshots {
 			all = append(all, s.Before, s.After)
 		}
-		if err := redacted(slices.DeleteFunc(all, func(s *record.HostSnapshot) bool {
+		if err := redacted(slices.DeleteFunc(all, func(s *netstate.HostSnapshot) bool {
 			return s == nil
 		})...); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -13,17 +14,17 @@ import (
 // and in the names of the files. A name that only one snapshot has is replaced in all, but not that
 // of another host's interface.
 func TestRedactedSnapshots(t *testing.T) {
-	at := func(host, neighbour string) *record.HostSnapshot {
-		s := &record.HostSnapshot{Schema: record.HostSnapshotSchema, Host: record.HostEnvironment{Host: host},
-			Reading: record.HostReading{Host: host}}
-		s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", System: neighbour, PortDescription: "eth0"}}
-		s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{
+	at := func(host, neighbour string) *netstate.HostSnapshot {
+		s := &netstate.HostSnapshot{Schema: netstate.HostSnapshotSchema, Host: netstate.HostEnvironment{Host: host},
+			Reading: netstate.HostReading{Host: host}}
+		s.State.LLDP = []netstate.LLDPNeighbour{{Interface: "eth0", System: neighbour, PortDescription: "eth0"}}
+		s.Reading.Snapshot.Interfaces = []netstate.InterfaceSnapshot{
 			{Interface: map[string]string{"nas": "enp1s0", "vault": "eth0"}[host]}}
-		s.State.Resolver = &record.Resolver{Search: map[string][]string{"vault": {"corp.example"}}[host]}
-		s.State.Log = &record.KernelLog{Lines: []record.LogLine{{Text: "eth0: no answer of db.corp.example"}}}
+		s.State.Resolver = &netstate.Resolver{Search: map[string][]string{"vault": {"corp.example"}}[host]}
+		s.State.Log = &netstate.KernelLog{Lines: []netstate.LogLine{{Text: "eth0: no answer of db.corp.example"}}}
 		return s
 	}
-	run := &record.Run{Snapshots: []record.HostSnapshots{
+	run := &record.Run{Snapshots: []netstate.HostSnapshots{
 		{Host: "nas", Before: at("nas", "vault"), After: at("nas", "vault")},
 		{Host: "vault", Before: at("vault", "nas"), After: at("vault", "nas")},
 	}}

@@ -29,6 +29,7 @@ import (
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -433,7 +434,7 @@ func (h *hostile) request() (verb string, request any, cookies []message.Cookie)
 	case 2, 3:
 		at := now + int64(h.random.IntN(100))*1e6
 		r := message.WindowRequest{StartNs: at, BeginNs: at + 1e6, EndNs: at + 3e8, StopNs: at + 3e8, SampleNs: 1e6}
-		r.Lookups = make([]record.RouteLookup, h.random.IntN(1000))
+		r.Lookups = make([]netstate.RouteLookup, h.random.IntN(1000))
 		h.corrupt(reflect.ValueOf(&r).Elem())
 		return "window", r, nil
 	case 4:

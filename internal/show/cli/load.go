@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -190,7 +190,7 @@ func resultDocument(expected, file string, text []byte) error {
 		return nil
 	}
 	switch run := cmp.Or(d.ID, d.Run); {
-	case d.Schema == record.HostSnapshotSchema:
+	case d.Schema == netstate.HostSnapshotSchema:
 		return fmt.Errorf("%s is a snapshot of a host (%s), not %s: linerate doctor %s", file, d.Schema, expected,
 			quote(file))
 	case run != "":

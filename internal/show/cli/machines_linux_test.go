@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/kernel/machinetest"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/trust"
 	"linerate/internal/show/wording"
@@ -89,7 +90,7 @@ func TestMachinesReachedByVia(t *testing.T) {
 // late is how many seconds after their time a trial's edges were read.
 func late(trial record.Trial) (s float64) {
 	for _, h := range trial.Hosts {
-		for _, r := range []record.Reading{h.Begin, h.End} {
+		for _, r := range []netstate.Reading{h.Begin, h.End} {
 			s = max(s, float64(r.EndedNs-r.ScheduledNs)/1e9)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/machinetest"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -148,7 +149,7 @@ func changeNIC(t *testing.T, left machinetest.Machine, options map[string]string
 // nicOf is what a machine's snapshot says of its NIC, without what changes by itself.
 func nicOf(t *testing.T, m *machinetest.Running) string {
 	t.Helper()
-	var s record.HostSnapshot
+	var s netstate.HostSnapshot
 	if err := json.Unmarshal([]byte(m.Do(t, "linerate snapshot")), &s); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/control/reach"
 	"linerate/internal/host/agent"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // self starts this host's agent in this process. It runs until its stream ends.
@@ -72,7 +72,7 @@ const reachTimeout = time.Minute
 // snapshotsOf takes a snapshot of each host, of all at the same time. If some fail, it returns the
 // snapshots of the others and an error that says why.
 func snapshotsOf(ctx context.Context, hosts []reach.Host, q message.SnapshotRequest, probing probeFlags) (
-	[]record.HostSnapshot, error) {
+	[]netstate.HostSnapshot, error) {
 	if len(hosts) == 0 {
 		return nil, nil
 	}

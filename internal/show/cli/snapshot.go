@@ -12,7 +12,7 @@ import (
 
 	"linerate/internal/control/reach"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/show/export"
 	"linerate/internal/show/redact"
 )
@@ -80,7 +80,7 @@ func (f snapshotFlags) check() error {
 	return nil
 }
 
-func (f snapshotFlags) write(s streams, snapshot record.HostSnapshot) error {
+func (f snapshotFlags) write(s streams, snapshot netstate.HostSnapshot) error {
 	if f.redact {
 		if err := redacted(&snapshot); err != nil {
 			return err
@@ -97,7 +97,7 @@ func (f snapshotFlags) write(s streams, snapshot record.HostSnapshot) error {
 }
 
 // redacted replaces addresses and names in snapshots, consistently across all of them.
-func redacted(list ...*record.HostSnapshot) error {
+func redacted(list ...*netstate.HostSnapshot) error {
 	var key [32]byte
 	if _, err := rand.Read(key[:]); err != nil {
 		return err

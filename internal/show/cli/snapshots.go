@@ -9,12 +9,12 @@ import (
 	"io/fs"
 	"os"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/pasted"
-	"linerate/internal/model/record"
 )
 
 // readSnapshot reads a file that linerate snapshot has written; "-": in.
-func readSnapshot(in io.Reader, file string) (snapshot record.HostSnapshot, err error) {
+func readSnapshot(in io.Reader, file string) (snapshot netstate.HostSnapshot, err error) {
 	text, err := readBounded(in, file, largestSnapshot)
 	if errors.Is(err, fs.ErrNotExist) {
 		return snapshot, fmt.Errorf("%w: expected a file of linerate snapshot", err)
@@ -22,7 +22,7 @@ func readSnapshot(in io.Reader, file string) (snapshot record.HostSnapshot, err 
 	if err != nil {
 		return snapshot, err
 	}
-	if snapshot, err = record.ParseHostSnapshot(text); err != nil {
+	if snapshot, err = netstate.ParseHostSnapshot(text); err != nil {
 		return snapshot, cmp.Or(notSnapshot(file, text), fmt.Errorf("%s: %w", file, err))
 	}
 	return snapshot, nil
@@ -32,7 +32,7 @@ func readSnapshot(in io.Reader, file string) (snapshot record.HostSnapshot, err 
 // kind is unknown, or it is a snapshot with mistakes.
 func notSnapshot(file string, text []byte) error {
 	var head struct{ Schema string }
-	if json.Unmarshal(text, &head) == nil && head.Schema == record.HostSnapshotSchema {
+	if json.Unmarshal(text, &head) == nil && head.Schema == netstate.HostSnapshotSchema {
 		return nil
 	}
 	if err := wrongKind("doctor", file, text); err != nil {
@@ -65,11 +65,11 @@ func readBounded(in io.Reader, file string, most int64) ([]byte, error) {
 }
 
 // largestSnapshot is the largest size of a snapshot document.
-const largestSnapshot = record.LargestHostSnapshot
+const largestSnapshot = netstate.LargestHostSnapshot
 
 // named gives hosts of the same name different ones, as network namespaces of one host have the
 // same.
-func named(list []record.HostSnapshot) []record.HostSnapshot {
+func named(list []netstate.HostSnapshot) []netstate.HostSnapshot {
 	seen := map[string]int{}
 	for i := range list {
 		name := cmp.Or(list[i].Reading.Host, "host")

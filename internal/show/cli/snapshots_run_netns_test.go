@@ -12,6 +12,7 @@ import (
 	"linerate/internal/control/controltest"
 	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -63,7 +64,7 @@ func TestRunKeepsSnapshots(t *testing.T) {
 		}
 
 		for _, h := range after.Trials[0].Hosts {
-			loads := slices.ContainsFunc(h.Series, func(s record.Sample) bool {
+			loads := slices.ContainsFunc(h.Series, func(s netstate.Sample) bool {
 				return len(s.CPU) > 0 && len(s.Events) > 0
 			})
 			slow := slices.ContainsFunc(h.Begin.Missing, func(m string) bool {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
@@ -129,12 +130,12 @@ func TestTenGigCanTell(t *testing.T) {
 		f := tr.Flows[0]
 		trial := &record.Trial{Flows: []record.Flow{{
 			From: f.Opener, To: f.Acceptor, Connected: true, CongestionControl: f.CongestionControl, LimitBps: rate,
-			Path: []string{f.Opener + ".eth0", f.Acceptor + ".eth0"}, SenderInfo: &record.TCPInfo{SndMSS: 1448,
+			Path: []string{f.Opener + ".eth0", f.Acceptor + ".eth0"}, SenderInfo: &netstate.TCPInfo{SndMSS: 1448,
 				Options: 7},
 		}}}
 		for _, name := range []string{f.Opener, f.Acceptor} {
 			h, _ := s.Topology.Host(name)
-			reading := record.HostReading{Host: name, Snapshot: record.Snapshot{Sysctls: map[string]string{}}}
+			reading := netstate.HostReading{Host: name, Snapshot: netstate.Snapshot{Sysctls: map[string]string{}}}
 			for _, one := range h.Sysctls {
 				reading.Snapshot.Sysctls[one.Key] = one.Value
 			}

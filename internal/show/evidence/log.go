@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/show/document"
 	"linerate/internal/show/view"
 	"linerate/internal/show/words"
@@ -26,7 +26,7 @@ func KernelLog(v *view.View) *document.Table {
 				continue
 			}
 			more += h.Log.More
-			lines := slices.SortedStableFunc(slices.Values(h.Log.Lines), func(a, b record.LogLine) int {
+			lines := slices.SortedStableFunc(slices.Values(h.Log.Lines), func(a, b netstate.LogLine) int {
 				return cmp.Compare(a.AtNs, b.AtNs)
 			})
 			for _, line := range lines {

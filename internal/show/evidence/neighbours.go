@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/show/document"
@@ -38,8 +39,8 @@ type neighbourRow struct {
 func (r reader) tables(t *record.Trial) (hosts []neighbourTable, switches []*document.Table) {
 	delivers := map[string][]string{}
 	for _, h := range t.ForwardingTables() {
-		entries := slices.DeleteFunc(slices.Clone(h.Entries), func(e record.FDBEntry) bool { return e.Local })
-		slices.SortStableFunc(entries, func(a, b record.FDBEntry) int {
+		entries := slices.DeleteFunc(slices.Clone(h.Entries), func(e netstate.FDBEntry) bool { return e.Local })
+		slices.SortStableFunc(entries, func(a, b netstate.FDBEntry) int {
 			return cmp.Or(words.Natural(a.Peer, b.Peer), words.Natural(a.Interface, b.Interface))
 		})
 		table := &document.Table{Caption: h.Switch + ": forwarding table",
@@ -317,7 +318,7 @@ func (r reader) owner(mac string) []topology.End { return r.owners[strings.ToLow
 // wrong reports whether a neighbour entry is wrong: its MAC address belongs to known interfaces,
 // none of which has the IP address. An entry with an unknown MAC or IP address is not considered
 // wrong.
-func (r reader) wrong(n record.Neighbour) bool {
+func (r reader) wrong(n netstate.Neighbour) bool {
 	owners, holders := r.owner(n.MAC), r.holder(n.Address)
 	if n.MAC == "" || len(owners) == 0 || len(holders) == 0 {
 		return false

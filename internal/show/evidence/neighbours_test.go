@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/conclude"
@@ -52,10 +53,10 @@ func TestReaderGivesTheBenefitOfTheDoubt(t *testing.T) {
 	server := func(p int) topology.End { return run.Topology.Links[p].From }
 	r := newReader(view.New(run))
 	mac := run.Topology.MAC
-	entry := func(address, mac string) record.Neighbour { return record.Neighbour{Address: address, MAC: mac} }
+	entry := func(address, mac string) netstate.Neighbour { return netstate.Neighbour{Address: address, MAC: mac} }
 	for _, c := range []struct {
 		what  string
-		n     record.Neighbour
+		n     netstate.Neighbour
 		wrong bool
 	}{
 		{"right interface", entry("192.168.1.16", mac(server(1))), false},

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/compare"
 	"linerate/internal/show/wording"
@@ -136,14 +137,14 @@ type hostDocument struct {
 	ProcessCPUS  float64 `json:"process_cpu_s,omitempty"`
 	// Interfaces has the loads in the window, and Counters the kernel's SNMP and netstat counters
 	// that grew in it.
-	Interfaces []interfaceLoad    `json:"interfaces,omitempty"`
-	Counters   map[string]int64   `json:"counters,omitempty"`
-	Others     *record.OtherFlows `json:"others,omitempty"`
-	Missing    []string           `json:"missing,omitempty"`
-	Log        *record.KernelLog  `json:"kernel_log,omitempty"`
+	Interfaces []interfaceLoad      `json:"interfaces,omitempty"`
+	Counters   map[string]int64     `json:"counters,omitempty"`
+	Others     *netstate.OtherFlows `json:"others,omitempty"`
+	Missing    []string             `json:"missing,omitempty"`
+	Log        *netstate.KernelLog  `json:"kernel_log,omitempty"`
 	// Snapshot and Series are only set in a trial that is shown.
-	Snapshot *record.Snapshot  `json:"snapshot,omitempty"`
-	Series   []InterfaceSeries `json:"series,omitempty"`
+	Snapshot *netstate.Snapshot `json:"snapshot,omitempty"`
+	Series   []InterfaceSeries  `json:"series,omitempty"`
 }
 
 type interfaceLoad struct {
@@ -284,7 +285,7 @@ func toolGroups(runs []record.ToolRun) []toolGroup {
 	return list
 }
 
-func loads(h record.HostReading) []interfaceLoad {
+func loads(h netstate.HostReading) []interfaceLoad {
 	var list []interfaceLoad
 	for _, d := range h.Deltas() {
 		l := interfaceLoad{Interface: d.Interface, RxBps: math.Round(d.RxBps()), TxBps: math.Round(d.TxBps()),
@@ -306,7 +307,7 @@ func since(begin, end uint64) uint64 {
 	return end - begin
 }
 
-func grown(h record.HostReading) map[string]int64 {
+func grown(h netstate.HostReading) map[string]int64 {
 	list := map[string]int64{}
 	for name := range h.End.SNMP {
 		if n := h.SNMPDelta(name); n > 0 {
@@ -317,7 +318,7 @@ func grown(h record.HostReading) map[string]int64 {
 }
 
 // Series returns the load of each interface of a host over the window.
-func Series(h record.HostReading) []InterfaceSeries {
+func Series(h netstate.HostReading) []InterfaceSeries {
 	var list []InterfaceSeries
 	if len(h.Series) == 0 {
 		return nil
@@ -351,10 +352,10 @@ func Series(h record.HostReading) []InterfaceSeries {
 
 // edged returns the samples of a window with the readings at its edges. A sample close to an edge
 // is left out because the rate between the two would be noise.
-func edged(h record.HostReading) []record.Sample {
+func edged(h netstate.HostReading) []netstate.Sample {
 	list := h.Series
-	begin := record.Sample{AtNs: h.Begin.BeganNs, Interfaces: h.Begin.Interfaces}
-	end := record.Sample{AtNs: h.End.BeganNs, Interfaces: h.End.Interfaces}
+	begin := netstate.Sample{AtNs: h.Begin.BeganNs, Interfaces: h.Begin.Interfaces}
+	end := netstate.Sample{AtNs: h.End.BeganNs, Interfaces: h.End.Interfaces}
 	if begin.AtNs == 0 || end.AtNs <= begin.AtNs || len(begin.Interfaces) == 0 || len(end.Interfaces) == 0 {
 		return list
 	}
@@ -365,7 +366,7 @@ func edged(h record.HostReading) []record.Sample {
 	for len(list) > 0 && list[len(list)-1].AtNs > end.AtNs-apart {
 		list = list[:len(list)-1]
 	}
-	return slices.Concat([]record.Sample{begin}, list, []record.Sample{end})
+	return slices.Concat([]netstate.Sample{begin}, list, []netstate.Sample{end})
 }
 
 // JSON writes the result document (linerate.run/v2): every figure that the report shows. Trials
@@ -378,7 +379,7 @@ func JSON(w io.Writer, run *record.Run) error {
 // HOST-after.json, with the names that hosts have in the snapshots. It returns their number.
 func Snapshots(dir string, run *record.Run) (n int, err error) {
 	for _, s := range run.Snapshots {
-		for i, one := range []*record.HostSnapshot{s.Before, s.After} {
+		for i, one := range []*netstate.HostSnapshot{s.Before, s.After} {
 			if one == nil {
 				continue
 			}

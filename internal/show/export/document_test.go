@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
@@ -26,7 +27,7 @@ func manyFlows() *record.Run {
 		for n := range 254 {
 			f := like
 			f.ID = fmt.Sprint("f", n)
-			f.SenderInfo, f.ReceiverInfo, f.Bins = &record.TCPInfo{RTTUs: 40}, &record.TCPInfo{}, make([]int64, 50)
+			f.SenderInfo, f.ReceiverInfo, f.Bins = &netstate.TCPInfo{RTTUs: 40}, &netstate.TCPInfo{}, make([]int64, 50)
 			t.Flows = append(t.Flows, f)
 			t.Tools = append(t.Tools, record.ToolRun{
 				ID: f.ID, Tool: "iperf", Client: "client", Server: "server", ReportedBps: 4e6, GoodputBps: 3e6,
@@ -35,9 +36,9 @@ func manyFlows() *record.Run {
 		}
 		t.Tools[7].Error = "no answer"
 		for h := range t.Hosts {
-			sample := record.Sample{Interfaces: t.Hosts[h].End.Interfaces}
+			sample := netstate.Sample{Interfaces: t.Hosts[h].End.Interfaces}
 			for _, f := range t.Flows {
-				sample.Flows = append(sample.Flows, record.FlowSample{ID: f.ID, ReceivedBytes: 1 << 40, RTTUs: 40})
+				sample.Flows = append(sample.Flows, netstate.FlowSample{ID: f.ID, ReceivedBytes: 1 << 40, RTTUs: 40})
 			}
 			for range 50 {
 				t.Hosts[h].Series = append(t.Hosts[h].Series, sample)

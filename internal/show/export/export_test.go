@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
@@ -43,25 +44,25 @@ func small() *record.Run {
 			Flows: []record.Flow{
 				{ID: "f1", From: "server", To: "client", ReceivedBytes: 1 << 60, Connected: true,
 					Bins: []int64{600, 2000}, Path: []string{"server.eth0", "client.eth0"},
-					SenderInfo: &record.TCPInfo{RTTUs: 40, SndCwnd: 10},
+					SenderInfo: &netstate.TCPInfo{RTTUs: 40, SndCwnd: 10},
 					LimitedWhy: "all that it can", Expected: &record.Prediction{LowBps: 1e7, HighBps: 2.5e7,
 						LimitedBy: "receiver window", Why: "a window"}},
 				{ID: "f2", Error: "connect: connection refused",
 					Outages: []record.Outage{{AtS: 0.5, LostS: 0.25, ResolutionS: 0.001, Resumed: true, Moved: true,
 						Withdrawn: true, Before: []string{"a.x", "b.y"}, After: []string{"a.z"}}}},
 			},
-			Hosts: []record.HostReading{{
+			Hosts: []netstate.HostReading{{
 				Host: "server",
-				Begin: record.Reading{ScheduledNs: 1e9, Interfaces: []record.InterfaceCounters{
+				Begin: netstate.Reading{ScheduledNs: 1e9, Interfaces: []netstate.InterfaceCounters{
 					{Interface: "eth0", RxBytes: 100, TxBytes: 900, RxDropped: 7, AtNs: 1e9}}},
-				End: record.Reading{Interfaces: []record.InterfaceCounters{
+				End: netstate.Reading{Interfaces: []netstate.InterfaceCounters{
 					{Interface: "eth0", RxBytes: 350, TxBytes: 500, RxDropped: 7, RxMissed: 3, AtNs: 3e9},
 					{Interface: "new", RxBytes: 1},
 				}},
-				Series: []record.Sample{
-					{AtNs: 15e8, Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxBytes: 160, TxBytes: 900},
-						{Interface: "new"}}, Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 5000, RTTUs: 30}}},
-					{AtNs: 2e9, Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 7000}}},
+				Series: []netstate.Sample{
+					{AtNs: 15e8, Interfaces: []netstate.InterfaceCounters{{Interface: "eth0", RxBytes: 160, TxBytes: 900},
+						{Interface: "new"}}, Flows: []netstate.FlowSample{{ID: "f1", ReceivedBytes: 5000, RTTUs: 30}}},
+					{AtNs: 2e9, Flows: []netstate.FlowSample{{ID: "f1", ReceivedBytes: 7000}}},
 				},
 			}},
 		}},
@@ -131,8 +132,8 @@ func rectangular(t *testing.T, run *record.Run, responses int) {
 	run.Trials[0].Attacks = []record.Attack{{Kind: "syn-flood", AskedPerS: 10}, {Kind: "slowloris", Connections: 5,
 		AttackCounts: record.AttackCounts{Lateness: &record.Distribution{}}}}
 	if hosts := run.Trials[0].Hosts; len(hosts) > 0 {
-		hosts[0].Begin.CPU = []record.CPUTimes{{CPU: -1}, {CPU: 0}, {CPU: 1}}
-		hosts[0].End.CPU = []record.CPUTimes{{CPU: -1, User: 2, Idle: 2}, {CPU: 0, User: 1, Idle: 1},
+		hosts[0].Begin.CPU = []netstate.CPUTimes{{CPU: -1}, {CPU: 0}, {CPU: 1}}
+		hosts[0].End.CPU = []netstate.CPUTimes{{CPU: -1, User: 2, Idle: 2}, {CPU: 0, User: 1, Idle: 1},
 			{CPU: 1, User: 1, Idle: 1}}
 	}
 	flows := 0
@@ -257,10 +258,10 @@ func TestOtherResponses(t *testing.T) {
 func TestSeriesOfReceiver(t *testing.T) {
 	run := &record.Run{Trials: []record.Trial{{
 		Flows: []record.Flow{{ID: "f1", From: "a", To: "b", Bins: []int64{600, 2000}}},
-		Hosts: []record.HostReading{
-			{Host: "a", Series: []record.Sample{{Flows: []record.FlowSample{{ID: "f1", RTTUs: 30}}}}},
-			{Host: "b", Series: []record.Sample{{Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 5000}}},
-				{Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 7000}}}}},
+		Hosts: []netstate.HostReading{
+			{Host: "a", Series: []netstate.Sample{{Flows: []netstate.FlowSample{{ID: "f1", RTTUs: 30}}}}},
+			{Host: "b", Series: []netstate.Sample{{Flows: []netstate.FlowSample{{ID: "f1", ReceivedBytes: 5000}}},
+				{Flows: []netstate.FlowSample{{ID: "f1", ReceivedBytes: 7000}}}}},
 		},
 	}}}
 	received := map[string][]any{}

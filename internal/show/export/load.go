@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -12,7 +13,7 @@ import (
 func loadRows(run *record.Run, add func(...any)) {
 	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
 		for _, h := range t.Hosts {
-			var last record.Sample
+			var last netstate.Sample
 			for _, s := range h.Series {
 				if len(s.CPU) == 0 {
 					continue
@@ -35,16 +36,16 @@ func loadRows(run *record.Run, add func(...any)) {
 	})
 }
 
-func loadOfCPUs(last, now record.Sample, span float64, add func(...any)) {
-	events := func(s record.Sample, cpu int) (e record.CPUEvents, is bool) {
-		i := slices.IndexFunc(s.Events, func(e record.CPUEvents) bool { return e.CPU == cpu })
+func loadOfCPUs(last, now netstate.Sample, span float64, add func(...any)) {
+	events := func(s netstate.Sample, cpu int) (e netstate.CPUEvents, is bool) {
+		i := slices.IndexFunc(s.Events, func(e netstate.CPUEvents) bool { return e.CPU == cpu })
 		if i < 0 {
 			return e, false
 		}
 		return s.Events[i], true
 	}
 	for _, c := range now.CPU {
-		i := slices.IndexFunc(last.CPU, func(b record.CPUTimes) bool { return b.CPU == c.CPU })
+		i := slices.IndexFunc(last.CPU, func(b netstate.CPUTimes) bool { return b.CPU == c.CPU })
 		if i < 0 {
 			continue
 		}

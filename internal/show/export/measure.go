@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/conclude"
@@ -119,7 +120,7 @@ type EndInterface struct {
 
 // End describes one of the two machines.
 type End struct {
-	record.HostEnvironment
+	netstate.HostEnvironment
 	Version   string `json:"version"` // of linerate
 	Interface string `json:"interface,omitempty"`
 	// SpeedBps is the negotiated speed of the interface. 0: unknown.
@@ -128,13 +129,13 @@ type End struct {
 	Interfaces []EndInterface `json:"interfaces,omitempty"`
 	// CPUSeconds is the CPU time of the linerate process in the window, including that for Others.
 	// BusyCPUS is that of the whole machine.
-	CPUSeconds      float64            `json:"cpu_s"`
-	BusyCPUS        float64            `json:"busy_cpu_s"`
-	CPUSPerGigabyte float64            `json:"cpu_s_per_gigabyte"`
-	CPUBusy         float64            `json:"cpu_busy"`
-	AllowedCPUs     []int              `json:"allowed_cpus,omitempty"` // as in HostReading
-	GeneratorCPU    float64            `json:"generator_cpu"`
-	Others          *record.OtherFlows `json:"others,omitempty"`
+	CPUSeconds      float64              `json:"cpu_s"`
+	BusyCPUS        float64              `json:"busy_cpu_s"`
+	CPUSPerGigabyte float64              `json:"cpu_s_per_gigabyte"`
+	CPUBusy         float64              `json:"cpu_busy"`
+	AllowedCPUs     []int                `json:"allowed_cpus,omitempty"` // as in HostReading
+	GeneratorCPU    float64              `json:"generator_cpu"`
+	Others          *netstate.OtherFlows `json:"others,omitempty"`
 	// CPUUsPerTransaction and BytesPerConnection, the process's own memory for each connection that
 	// was open at the end of the window, are set if there were transactions.
 	CPUUsPerTransaction float64 `json:"cpu_us_per_transaction,omitempty"`
@@ -236,7 +237,7 @@ func Window(run *record.Run, t *record.Trial) *Measurement {
 }
 
 // end describes one machine and the CPU time that the measurement took there.
-func end(run *record.Run, t *record.Trial, h record.HostReading, ports []record.InterfaceSnapshot,
+func end(run *record.Run, t *record.Trial, h netstate.HostReading, ports []netstate.InterfaceSnapshot,
 	m *Measurement) End {
 	e := End{
 		CPUSeconds: h.ProcessCPUS, CPUBusy: h.CPUBusy, GeneratorCPU: h.GeneratorCPU, AllowedCPUs: h.AllowedCPUs,

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/limits"
 )
@@ -17,9 +18,9 @@ import (
 // other programs: their share is unknown.
 func TestEndsOfUnknownShare(t *testing.T) {
 	run := &record.Run{}
-	run.Environment.Hosts = []record.HostEnvironment{{Host: "client", CPUs: 2}}
+	run.Environment.Hosts = []netstate.HostEnvironment{{Host: "client", CPUs: 2}}
 	for own, known := range map[float64]bool{0: false, 1.5: true} {
-		made := &record.Trial{WindowS: 1, Hosts: []record.HostReading{{Host: "client", CPUBusy: 1, ProcessCPUS: own}}}
+		made := &record.Trial{WindowS: 1, Hosts: []netstate.HostReading{{Host: "client", CPUBusy: 1, ProcessCPUS: own}}}
 		if e := Window(run, made).Ends[0]; e.BusyCPUS > 0 != known {
 			t.Errorf("of %v s by linerate: %v s of CPU time were used by all", own, e.BusyCPUS)
 		}
@@ -55,13 +56,13 @@ func TestUnknownLoss(t *testing.T) {
 
 // TestByAddress: an end that has several addresses has their totals.
 func TestByAddress(t *testing.T) {
-	at := func(address string) record.InterfaceSnapshot {
-		return record.InterfaceSnapshot{Interface: "eth" + address[5:6], SpeedBps: 1e9,
+	at := func(address string) netstate.InterfaceSnapshot {
+		return netstate.InterfaceSnapshot{Interface: "eth" + address[5:6], SpeedBps: 1e9,
 			Addresses: []string{address + "/24"}}
 	}
-	trial := record.Trial{Hosts: []record.HostReading{
-		{Host: record.NodeClient, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{at("10.0.0.2")}}},
-		{Host: record.NodeServer, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{at("10.0.0.1"),
+	trial := record.Trial{Hosts: []netstate.HostReading{
+		{Host: record.NodeClient, Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{at("10.0.0.2")}}},
+		{Host: record.NodeServer, Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{at("10.0.0.1"),
 			at("10.0.1.1")}}}}}
 	for _, to := range []string{"10.0.0.1:2", "10.0.1.1:2", "10.0.1.1:2"} {
 		trial.Flows = append(trial.Flows, record.Flow{From: record.NodeClient, To: record.NodeServer,

@@ -4,13 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
 // TestSwitchesOfDocument: of the trial that is shown there is the forwarding table as well.
 func TestSwitchesOfDocument(t *testing.T) {
 	trial := &record.Trial{Switches: []record.SwitchReading{
-		{Switch: "sg300", FDB: []record.FDBEntry{{MAC: "02:00:00:00:00:01", Interface: "gi1"}}}}}
+		{Switch: "sg300", FDB: []netstate.FDBEntry{{MAC: "02:00:00:00:00:01", Interface: "gi1"}}}}}
 	for _, shown := range []bool{true, false} {
 		if d := documentOfTrial(trial, shown); len(d.Switches) != 1 || d.Switches[0].Switch != "sg300" ||
 			len(d.Switches[0].FDB) > 0 != shown {

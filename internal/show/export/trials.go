@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/hostload"
 	"linerate/internal/show/wording"
@@ -239,10 +240,10 @@ func interfaceRows(run *record.Run, add func(...any)) {
 }
 
 // counters returns the counters of an interface in a reading. It returns false if it was absent.
-func counters(list []record.InterfaceCounters, name string) (record.InterfaceCounters, bool) {
-	i := slices.IndexFunc(list, func(c record.InterfaceCounters) bool { return c.Interface == name })
+func counters(list []netstate.InterfaceCounters, name string) (netstate.InterfaceCounters, bool) {
+	i := slices.IndexFunc(list, func(c netstate.InterfaceCounters) bool { return c.Interface == name })
 	if i < 0 {
-		return record.InterfaceCounters{}, false
+		return netstate.InterfaceCounters{}, false
 	}
 	return list[i], true
 }

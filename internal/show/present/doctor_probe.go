@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"fmt"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/unit"
 	"linerate/internal/show/document"
 	"linerate/internal/show/words"
 )
 
 // probed describes what a probe found out about a peer, and what it sent.
-func probed(p record.Probe) document.Statement {
+func probed(p netstate.Probe) document.Statement {
 	text := p.Peer
 	if p.Address != p.Peer && p.Address != "" {
 		text += " (" + p.Address + ")"

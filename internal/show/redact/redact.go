@@ -19,12 +19,12 @@ import (
 	"strings"
 	"unicode"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Snapshots replaces snapshots by redacted copies with Redacted set. An address or a name has the
 // same replacement in all of them.
-func Snapshots(key [32]byte, list ...*record.HostSnapshot) error {
+func Snapshots(key [32]byte, list ...*netstate.HostSnapshot) error {
 	r := redactor{key: key, names: map[string]string{}, words: map[string]string{}, count: map[string]int{}}
 	for _, s := range list {
 		redacted, err := r.addresses(*s)
@@ -54,7 +54,7 @@ func Snapshots(key [32]byte, list ...*record.HostSnapshot) error {
 // visit calls text for the strings of a snapshot in which names are replaced. Kind is the kind of
 // name that the whole string is; empty: it is none, but may contain names. All other strings are
 // kept: keywords that diagnosis uses, or names of the kernel, as in routes and rules.
-func visit(s *record.HostSnapshot, text func(text *string, kind string)) {
+func visit(s *netstate.HostSnapshot, text func(text *string, kind string)) {
 	each := func(list []string, kind string) {
 		for i := range list {
 			text(&list[i], kind)
@@ -87,12 +87,12 @@ func visit(s *record.HostSnapshot, text func(text *string, kind string)) {
 			text(&s.State.Files[i].Value, "")
 		}
 	}
-	for _, entries := range [][]record.FDBEntry{s.Reading.Snapshot.FDB, s.Reading.Before.FDB} {
+	for _, entries := range [][]netstate.FDBEntry{s.Reading.Snapshot.FDB, s.Reading.Before.FDB} {
 		for i := range entries {
 			text(&entries[i].Peer, "")
 		}
 	}
-	for _, log := range []*record.KernelLog{s.State.Log, s.Reading.Log} {
+	for _, log := range []*netstate.KernelLog{s.State.Log, s.Reading.Log} {
 		if log != nil {
 			for i := range log.Lines {
 				text(&log.Lines[i].Text, "")
@@ -159,7 +159,7 @@ func (r redactor) labels(text string) string {
 }
 
 // addresses returns a copy of a snapshot with addresses replaced in every string.
-func (r redactor) addresses(s record.HostSnapshot) (redacted record.HostSnapshot, err error) {
+func (r redactor) addresses(s netstate.HostSnapshot) (redacted netstate.HostSnapshot, err error) {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return redacted, err

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/science/diagnose"
 )
 
@@ -50,19 +50,19 @@ func TestPrefixes(t *testing.T) {
 
 // TestSnapshot: no address and no name of a snapshot is left, and equal ones stay equal.
 func TestSnapshot(t *testing.T) {
-	s := record.HostSnapshot{Reading: record.HostReading{Host: "nas"}, Host: record.HostEnvironment{Host: "nas"}}
-	s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", MAC: "52:54:00:12:34:56",
+	s := netstate.HostSnapshot{Reading: netstate.HostReading{Host: "nas"}, Host: netstate.HostEnvironment{Host: "nas"}}
+	s.Reading.Snapshot.Interfaces = []netstate.InterfaceSnapshot{{Interface: "eth0", MAC: "52:54:00:12:34:56",
 		Addresses: []string{"192.168.77.15/24", "2001:db8:77::15/64"}}}
-	s.Reading.Snapshot.Routes = []record.RouteEntry{
-		record.ParseRoute(0, "0.0.0.0/0", "default via 192.168.77.1 dev eth0 src 192.168.77.15")}
-	s.State.Listeners = []record.Listener{{Local: "192.168.77.15:445"}, {Local: "[2001:db8:77::15]:445"},
+	s.Reading.Snapshot.Routes = []netstate.RouteEntry{
+		netstate.ParseRoute(0, "0.0.0.0/0", "default via 192.168.77.1 dev eth0 src 192.168.77.15")}
+	s.State.Listeners = []netstate.Listener{{Local: "192.168.77.15:445"}, {Local: "[2001:db8:77::15]:445"},
 		{Local: "0.0.0.0:22"}}
-	s.State.Resolver = &record.Resolver{Search: []string{"corp.example"}}
-	s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", System: "core-switch", Chassis: "52:54:00:99:34:56",
+	s.State.Resolver = &netstate.Resolver{Search: []string{"corp.example"}}
+	s.State.LLDP = []netstate.LLDPNeighbour{{Interface: "eth0", System: "core-switch", Chassis: "52:54:00:99:34:56",
 		Port: "Gi1/0/7", PortDescription: "to the vault", Addresses: []string{"192.168.77.3"}},
 		{Interface: "eth0", System: "nas", Port: "52:54:00:98:34:56", PortDescription: "eth0"}}
-	s.State.Nexthops = []record.Nexthop{{ID: 1, Via: "192.168.77.4", Interface: "eth0"}}
-	s.State.Nftables = &record.Nftables{Rules: []record.NftRule{{Text: "ip saddr 192.168.77.0/24 drop"}}}
+	s.State.Nexthops = []netstate.Nexthop{{ID: 1, Via: "192.168.77.4", Interface: "eth0"}}
+	s.State.Nftables = &netstate.Nftables{Rules: []netstate.NftRule{{Text: "ip saddr 192.168.77.0/24 drop"}}}
 	redacted := s
 	if err := Snapshots([32]byte{1}, &redacted); err != nil {
 		t.Fatal(err)
@@ -96,10 +96,10 @@ func TestSnapshot(t *testing.T) {
 // TestTexts: addresses and names are replaced inside texts, in each notation and whatever is beside
 // them, and each is the same everywhere; what resembles them stays.
 func TestTexts(t *testing.T) {
-	s := record.HostSnapshot{Schema: record.HostSnapshotSchema, Version: "snapshot 1",
-		Reading: record.HostReading{Host: "snapshot"}}
-	s.State.LLDP = []record.LLDPNeighbour{{System: "core-switch", Chassis: "vault-7", PortDescription: "7"}}
-	s.State.Probes = []record.Probe{{Peer: "db.corp.example"}, {Peer: "corp.example"}}
+	s := netstate.HostSnapshot{Schema: netstate.HostSnapshotSchema, Version: "snapshot 1",
+		Reading: netstate.HostReading{Host: "snapshot"}}
+	s.State.LLDP = []netstate.LLDPNeighbour{{System: "core-switch", Chassis: "vault-7", PortDescription: "7"}}
+	s.State.Probes = []netstate.Probe{{Peer: "db.corp.example"}, {Peer: "corp.example"}}
 	for _, test := range []struct {
 		text    string
 		secrets []string // that are not left
@@ -134,7 +134,7 @@ func TestTexts(t *testing.T) {
 		{"12:34:vault-7 and 2001:db8:77::15:", []string{"vault", "::15"}, []string{"12:34:host"}},
 		{"vault-7-eth0, 6.1-vault-7, 90-vault-7.conf", nil, []string{"vault-7-eth0, 6.1-vault-7, 90-vault-7.conf"}},
 	} {
-		s.State.Log = &record.KernelLog{Lines: []record.LogLine{{Text: test.text}, {Text: test.text}}}
+		s.State.Log = &netstate.KernelLog{Lines: []netstate.LogLine{{Text: test.text}, {Text: test.text}}}
 		redacted := s
 		if err := Snapshots([32]byte{3}, &redacted); err != nil {
 			t.Fatal(err)
@@ -168,47 +168,47 @@ func TestTexts(t *testing.T) {
 // TestNamesStay: names of interfaces, files, kernels and parameters and keywords stay, though hosts,
 // domains and neighbours have the same ones; and a diagnosis finds the same afterwards.
 func TestNamesStay(t *testing.T) {
-	at := func(host, port string, n int) record.HostSnapshot {
-		s := record.HostSnapshot{Schema: record.HostSnapshotSchema, Host: record.HostEnvironment{Host: host,
-			Kernel: "6.6.87.2-4-pve"}, Reading: record.HostReading{Host: host}}
+	at := func(host, port string, n int) netstate.HostSnapshot {
+		s := netstate.HostSnapshot{Schema: netstate.HostSnapshotSchema, Host: netstate.HostEnvironment{Host: host,
+			Kernel: "6.6.87.2-4-pve"}, Reading: netstate.HostReading{Host: host}}
 		s.Reading.Snapshot.Sysctls = map[string]string{}
 		for i, name := range []string{port, "br-lan", "lan.7", "s1-eth0"} {
 			s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces,
-				record.InterfaceSnapshot{Interface: name, Kind: "bridge", MAC: fmt.Sprintf("02:00:00:00:%02x:%02x", n,
+				netstate.InterfaceSnapshot{Interface: name, Kind: "bridge", MAC: fmt.Sprintf("02:00:00:00:%02x:%02x", n,
 					i), MTU: 1500, Up: true, Addresses: []string{fmt.Sprintf("192.0.2.%d/24", n+i)}})
 			key := strings.ReplaceAll(name, ".", "/")
 			s.Reading.Snapshot.Sysctls["net.ipv4.conf."+key+".rp_filter"] = "1"
 			s.Reading.Snapshot.Routes = append(s.Reading.Snapshot.Routes,
-				record.ParseRoute(255, fmt.Sprintf("192.0.2.%d/32", n+i),
+				netstate.ParseRoute(255, fmt.Sprintf("192.0.2.%d/32", n+i),
 					fmt.Sprintf("local 192.0.2.%d dev %s proto kernel scope host src 192.0.2.%d", n+i,
 						name, n+i)))
 		}
 		s.State.FirstNamespace = true
 		s.State.Parameters = map[string]string{"net.core.rmem_max": "212992",
 			"net.ipv4.tcp_congestion_control": "cubic"}
-		s.State.Files = []record.ParameterLine{{File: "/etc/sysctl.d/90-core.conf", Line: 1, Key: "net.core.rmem_max",
+		s.State.Files = []netstate.ParameterLine{{File: "/etc/sysctl.d/90-core.conf", Line: 1, Key: "net.core.rmem_max",
 			Value: "4194304"}, {File: "/etc/sysctl.d/local.conf", Line: 1, Key: "kernel.hostname", Value: host}}
-		s.State.Resolver = &record.Resolver{Search: []string{"lan", "local"}}
-		s.State.LLDP = []record.LLDPNeighbour{{Interface: port, System: "core", Chassis: "eth0",
+		s.State.Resolver = &netstate.Resolver{Search: []string{"lan", "local"}}
+		s.State.LLDP = []netstate.LLDPNeighbour{{Interface: port, System: "core", Chassis: "eth0",
 			PortDescription: "eth0", MFS: 1200}, {Interface: port, System: "bridge", Chassis: "tcp"}}
-		s.State.Listeners = []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:22"}}
-		s.State.Log = &record.KernelLog{
-			Lines: []record.LogLine{
+		s.State.Listeners = []netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:22"}}
+		s.State.Log = &netstate.KernelLog{
+			Lines: []netstate.LogLine{
 				{Text: "br-lan: port 1(s1-eth0), lan.7, eth0 of core: net.core.rmem_max by pve.lan, 6.8.12-4-pve"},
 				{Text: "page allocation failure"}}}
 		for _, part := range []string{"parameters", "parameter files", "lldp", "kernel log", "sockets"} {
-			s.State.Parts = append(s.State.Parts, record.StatePart{Part: part})
+			s.State.Parts = append(s.State.Parts, netstate.StatePart{Part: part})
 		}
 		return s
 	}
-	ids := func(list []record.HostSnapshot) (ids []string) {
+	ids := func(list []netstate.HostSnapshot) (ids []string) {
 		for _, f := range diagnose.Hosts(list).Findings {
 			ids = append(ids, f.ID)
 		}
 		slices.Sort(ids)
 		return ids
 	}
-	before := []record.HostSnapshot{at("pve", "enp1s0", 10), at("s1", "eth0", 20)}
+	before := []netstate.HostSnapshot{at("pve", "enp1s0", 10), at("s1", "eth0", 20)}
 	before[1].State.Resolver.Search = []string{"corp.example"}
 	before[0].State.Log.Lines[1].Text += " of vault.corp.example"
 	after := slices.Clone(before)
@@ -251,14 +251,14 @@ func TestNamesStay(t *testing.T) {
 // TestManyNames: the time for a text hardly depends on how many names there are: neighbours choose them.
 func TestManyNames(t *testing.T) {
 	took := func(names int) time.Duration {
-		var s record.HostSnapshot
+		var s netstate.HostSnapshot
 		for n := range names {
-			s.State.LLDP = append(s.State.LLDP, record.LLDPNeighbour{System: fmt.Sprintf("sw-%d.corp.example", n)})
+			s.State.LLDP = append(s.State.LLDP, netstate.LLDPNeighbour{System: fmt.Sprintf("sw-%d.corp.example", n)})
 		}
-		s.State.Log = &record.KernelLog{}
+		s.State.Log = &netstate.KernelLog{}
 		for range 50 {
 			s.State.Log.Lines = append(s.State.Log.Lines,
-				record.LogLine{Text: strings.Repeat("eth0: link of sw-0.corp.example is up ", 20)})
+				netstate.LogLine{Text: strings.Repeat("eth0: link of sw-0.corp.example is up ", 20)})
 		}
 		least := time.Duration(math.MaxInt64)
 		for range 3 {

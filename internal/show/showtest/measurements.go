@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/show/export"
 )
@@ -41,8 +42,8 @@ func Measurement(flows int) *export.Measurement {
 				Intervals: []record.Interval{{GoodputBps: 940e6}, {GoodputBps: 942e6}}},
 		}},
 		Ends: []export.End{
-			{HostEnvironment: record.HostEnvironment{Host: "client", CPUs: 8}, CPUSPerGigabyte: 0.31, CPUBusy: 0.05},
-			{HostEnvironment: record.HostEnvironment{Host: "server", CPUs: 1}, CPUSPerGigabyte: 0.22, CPUBusy: 0.3},
+			{HostEnvironment: netstate.HostEnvironment{Host: "client", CPUs: 8}, CPUSPerGigabyte: 0.31, CPUBusy: 0.05},
+			{HostEnvironment: netstate.HostEnvironment{Host: "server", CPUs: 1}, CPUSPerGigabyte: 0.22, CPUBusy: 0.3},
 		},
 		Trust: []record.Check{{Check: "wire", Pass: true}, {Check: "limit", Pass: true}},
 	}
@@ -51,7 +52,7 @@ func Measurement(flows int) *export.Measurement {
 			ID: fmt.Sprintf("w%d", i+1), From: record.NodeClient, To: record.NodeServer, Source: "10.0.0.2:33000",
 			Destination: "10.0.0.1:5202", Connected: true,
 			GoodputBps: float64(flows-i) * 1e6, RetransBytes: 2896, CongestionControl: "cubic",
-			LimitedBy: "network", SenderInfo: &record.TCPInfo{RTTUs: 1234},
+			LimitedBy: "network", SenderInfo: &netstate.TCPInfo{RTTUs: 1234},
 		})
 	}
 	return m
@@ -143,7 +144,7 @@ func Measurements() map[string]*export.Measurement {
 	doubt.Expect = &record.Expectation{Gate: ">= 1gbit"}
 	doubt.Directions[0].LimitBps, doubt.Directions[0].LimitWhy = 0,
 		"unknown: neither end's interface has hardware that reports a speed"
-	doubt.Ends[1].Others = &record.OtherFlows{Clients: 2, Flows: 3, ReceivedBytes: 1e9, WrittenBytes: 5e8}
+	doubt.Ends[1].Others = &netstate.OtherFlows{Clients: 2, Flows: 3, ReceivedBytes: 1e9, WrittenBytes: 5e8}
 	doubt.Flows[1].Error = "connection reset by the peer"
 	doubt.Run, doubt.Page = "measure-2026-03-02-09-30-00", "measurements/after-the-new-cable/report.html"
 	all["loss-free"].LossFree = &record.LossFree{

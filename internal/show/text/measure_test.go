@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/show/export"
 	"linerate/internal/show/present"
@@ -446,7 +447,7 @@ func TestMeasureTextTells(t *testing.T) {
 	m.Expect = &record.Expectation{Gate: ">= 1gbit"}
 	m.Directions[0].LimitBps, m.Directions[0].LimitWhy = 0,
 		"unknown: neither end's interface has hardware that reports a speed"
-	m.Ends[1].Others = &record.OtherFlows{Clients: 2, Flows: 3, ReceivedBytes: 1e9, WrittenBytes: 5e8}
+	m.Ends[1].Others = &netstate.OtherFlows{Clients: 2, Flows: 3, ReceivedBytes: 1e9, WrittenBytes: 5e8}
 	m.Flows[39].Error = "connection reset by the peer"
 	for _, width := range []int{60, 80, 120} {
 		text := strings.Join(strings.Fields(measureText(t, m, width)), " ")

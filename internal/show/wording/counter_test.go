@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/diagnose"
@@ -19,7 +20,7 @@ func TestTracerouteThrough(t *testing.T) {
 		s := diagnosetest.HostNamed("router", 15)
 		s.OverS = 60
 		s.Reading.End.SNMP["Ip.InHdrErrors"] = n
-		e := Evaluation(diagnose.Hosts([]record.HostSnapshot{s}))
+		e := Evaluation(diagnose.Hosts([]netstate.HostSnapshot{s}))
 		if list := diagnosetest.FoundBy(e, "ttl-exceeded"); len(list) != 1 || list[0].Confidence != want ||
 			!strings.Contains(list[0].Summary, "traceroute") {
 			t.Errorf("%d in a minute: %+v", n, list)
@@ -37,7 +38,7 @@ func TestGrowthBesideAnother(t *testing.T) {
 		s := diagnosetest.HostNamed("nas", 15)
 		s.Reading.Begin.SNMP, s.Reading.End.SNMP = map[string]int64{}, map[string]int64{"TcpExt.TCPTimeouts": n,
 			"Tcp.OutSegs": 60}
-		e := Evaluation(diagnose.Hosts([]record.HostSnapshot{s}))
+		e := Evaluation(diagnose.Hosts([]netstate.HostSnapshot{s}))
 		i := slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == "tcp-timeouts" })
 		if i < 0 || !slices.Contains(e.Findings[i].Evidence, want) {
 			t.Errorf("%d timeouts: %+v", n, e.Findings)
@@ -64,14 +65,14 @@ func TestRefusedFragments(t *testing.T) {
 		{"more than the queue dropped", 50, 20, 10, 0, true, "; up to 20: a queue of this host was full"},
 	} {
 		s := diagnosetest.HostNamed("nas", 15)
-		q := record.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:"}
-		s.Reading.Begin.Qdiscs = []record.QdiscCounters{q}
+		q := netstate.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:"}
+		s.Reading.Begin.Qdiscs = []netstate.QdiscCounters{q}
 		q.Drops = uint64(test.drops)
-		s.Reading.End.Qdiscs = []record.QdiscCounters{q}
+		s.Reading.End.Qdiscs = []netstate.QdiscCounters{q}
 		s.Reading.End.SNMP["Ip.FragFails"], s.Reading.End.SNMP["Udp.SndbufErrors"] = test.fails, test.udp
-		s.State.KernelDrops = &record.KernelDrops{
-			Rows: []record.KernelDrop{{Reason: "PKT_TOO_BIG", Interface: "eth0", Packets: test.traced}}}
-		e := Evaluation(diagnose.Hosts([]record.HostSnapshot{s}))
+		s.State.KernelDrops = &netstate.KernelDrops{
+			Rows: []netstate.KernelDrop{{Reason: "PKT_TOO_BIG", Interface: "eth0", Packets: test.traced}}}
+		e := Evaluation(diagnose.Hosts([]netstate.HostSnapshot{s}))
 		i := slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == "fragmentation-needed" })
 		if found := i >= 0; found != test.found || found && e.Findings[i].Confidence == record.Certain {
 			t.Errorf("%s: %+v", test.name, e.Findings)
@@ -104,16 +105,16 @@ func TestUDPBufferFix(t *testing.T) {
 		s := diagnosetest.HostNamed("nas", 15)
 		s.Reading.Snapshot.Sysctls = map[string]string{"net.core.rmem_max": test.most}
 		s.Reading.End.SNMP["Udp.RcvbufErrors"] = 500
-		run := &record.Run{Snapshots: []record.HostSnapshots{{Host: "nas", After: &s}}}
-		trial := record.Trial{WindowS: 3, Hosts: []record.HostReading{s.Reading},
+		run := &record.Run{Snapshots: []netstate.HostSnapshots{{Host: "nas", After: &s}}}
+		trial := record.Trial{WindowS: 3, Hosts: []netstate.HostReading{s.Reading},
 			Flows: []record.Flow{{To: "nas", Datagrams: &record.Datagrams{LostInBuffer: 500,
 				BufferBytes: test.buffer}}}}
 		run.Trials = []record.Trial{trial}
 		run.Topology.Hosts = []topology.Host{{Name: "nas", Via: []string{"ssh"}}}
-		s.State.Listeners = []record.Listener{{Protocol: "udp", Local: "0.0.0.0:5202", Drops: 500,
+		s.State.Listeners = []netstate.Listener{{Protocol: "udp", Local: "0.0.0.0:5202", Drops: 500,
 			ReceiveBuffer: test.buffer}}
 		for where, findings := range map[string][]record.Finding{
-			"snapshot": Evaluation(diagnose.Hosts([]record.HostSnapshot{s})).Findings,
+			"snapshot": Evaluation(diagnose.Hosts([]netstate.HostSnapshot{s})).Findings,
 			"run":      Findings(diagnose.Around(run, nil), false)} {
 			i := slices.IndexFunc(findings, func(f record.Finding) bool { return f.ID == "udp-buffer-overflow" })
 			if i < 0 {
@@ -133,36 +134,36 @@ func TestUDPBufferFix(t *testing.T) {
 func TestLargerBacklog(t *testing.T) {
 	for _, test := range []struct {
 		name      string
-		listeners []record.Listener
+		listeners []netstate.Listener
 		somaxconn string
 		want      string // the value that is set; empty: none
 	}{
-		{"the program's own backlog", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2}},
+		{"the program's own backlog", []netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2}},
 			"4096", ""},
-		{"somaxconn bounds it", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 129, Backlog: 128}},
+		{"somaxconn bounds it", []netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 129, Backlog: 128}},
 			"128", "8192"},
-		{"a large somaxconn bounds it", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 16385,
+		{"a large somaxconn bounds it", []netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 16385,
 			Backlog: 16384}}, "16384", "32768"},
-		{"somaxconn was lowered since", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 129,
+		{"somaxconn was lowered since", []netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 129,
 			Backlog: 128}}, "64", "8192"},
-		{"one of two", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2},
+		{"one of two", []netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2},
 			{Protocol: "tcp", Local: "0.0.0.0:81", Queued: 4097, Backlog: 4096}}, "4096", "8192"},
 		{"another one is bounded, and not full",
-			[]record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2},
+			[]netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2},
 				{Protocol: "tcp", Local: "0.0.0.0:81", Backlog: 4096}}, "4096", ""},
-		{"somaxconn is not known", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2}},
+		{"somaxconn is not known", []netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2}},
 			"", "8192"},
-		{"no queue is full any more", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Backlog: 128},
+		{"no queue is full any more", []netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Backlog: 128},
 			{Protocol: "tcp", Local: "0.0.0.0:81", Backlog: 16}}, "128", "8192"},
 		{"no queue is full any more, and none is bounded",
-			[]record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Backlog: 100}}, "128", ""},
+			[]netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Backlog: 100}}, "128", ""},
 	} {
 		s := diagnosetest.HostNamed("nas", 15)
 		s.State.Listeners = test.listeners
 		s.State.Parameters["net.core.somaxconn"] = test.somaxconn
 		s.Reading.End.SNMP["TcpExt.ListenOverflows"] = 5
 		for _, id := range []string{"accept-queue-full", "listen-overflow"} {
-			findings := Evaluation(diagnose.Hosts([]record.HostSnapshot{s})).Findings
+			findings := Evaluation(diagnose.Hosts([]netstate.HostSnapshot{s})).Findings
 			i := slices.IndexFunc(findings, func(f record.Finding) bool { return f.ID == id })
 			if i < 0 {
 				if id != "accept-queue-full" || slices.ContainsFunc(test.listeners, diagfacts.Full) {

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
@@ -120,8 +121,8 @@ var (
 	})
 )
 
-func ruleOf(a cause.FirewallRule) record.NftRule {
-	return record.NftRule{Family: a.Family, Table: a.Table, Chain: a.Chain, Handle: a.Handle}
+func ruleOf(a cause.FirewallRule) netstate.NftRule {
+	return netstate.NftRule{Family: a.Family, Table: a.Table, Chain: a.Chain, Handle: a.Handle}
 }
 
 // Drops fills in the text of the rows of a drop table, in place, and returns the rows. Rows that

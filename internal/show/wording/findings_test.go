@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/diagnose"
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "write testdata/*.golden and the table o
 // input is what a test gave to Hosts, Diagnose or Around.
 type input struct {
 	Test     string
-	Hosts    []record.HostSnapshot
+	Hosts    []netstate.HostSnapshot
 	Trial    *record.Trial
 	Topology *topology.Topology
 	Run      *record.Run
@@ -134,12 +135,12 @@ func snapshots(t *testing.T) (list []input) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := record.ParseHostSnapshot(text)
+		s, err := netstate.ParseHostSnapshot(text)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
 		name := strings.TrimSuffix(filepath.Base(path), ".json")
-		list = append(list, input{Test: name, Hosts: []record.HostSnapshot{s}})
+		list = append(list, input{Test: name, Hosts: []netstate.HostSnapshot{s}})
 	}
 	return list
 }

@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/bottleneck"
@@ -19,7 +20,7 @@ import (
 type looked struct {
 	Test     string
 	Flows    []record.Flow
-	Hosts    []record.HostReading
+	Hosts    []netstate.HostReading
 	WindowS  float64
 	Topology *topology.Topology
 	Complete bool

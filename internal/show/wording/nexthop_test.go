@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose"
@@ -14,48 +15,48 @@ import (
 // where it sends to them all the same.
 func TestNexthopGroups(t *testing.T) {
 	for name, test := range map[string]struct {
-		change func(*record.HostSnapshot)
+		change func(*netstate.HostSnapshot)
 		want   string // confidence; empty: nothing is found
 		row    string
 	}{
-		"both answer": {func(*record.HostSnapshot) {}, "", ""},
-		"one does not answer": {func(s *record.HostSnapshot) {
+		"both answer": {func(*netstate.HostSnapshot) {}, "", ""},
+		"one does not answer": {func(s *netstate.HostSnapshot) {
 			s.Reading.Snapshot.Neighbours[1].State = "FAILED"
 		}, record.Likely, "member 2 of group 10 (weight 3): its gateway 192.0.2.3 on eth0 is FAILED"},
-		"another's entry": {func(s *record.HostSnapshot) {
-			s.Reading.Snapshot.Neighbours[1] = record.Neighbour{Interface: "eth1", Address: "192.0.2.3",
+		"another's entry": {func(s *netstate.HostSnapshot) {
+			s.Reading.Snapshot.Neighbours[1] = netstate.Neighbour{Interface: "eth1", Address: "192.0.2.3",
 				State: "FAILED"}
 		}, "", ""},
-		"of a resilient group": {func(s *record.HostSnapshot) {
+		"of a resilient group": {func(s *netstate.HostSnapshot) {
 			s.Reading.Snapshot.Neighbours[1].State, s.State.Nexthops[2].Resilient = "FAILED", true
 		}, record.Certain, "what is hashed to it is lost"},
-		"none answers": {func(s *record.HostSnapshot) {
+		"none answers": {func(s *netstate.HostSnapshot) {
 			s.Reading.Snapshot.Neighbours[0].State, s.Reading.Snapshot.Neighbours[1].State = "FAILED", "INCOMPLETE"
 		}, record.Certain, "100 %"},
-		"no link": {func(s *record.HostSnapshot) {
+		"no link": {func(s *netstate.HostSnapshot) {
 			s.State.Nexthops[0].Flags = []string{"dead", "linkdown"}
 		}, record.Likely, "25 % of the weights"},
-		"discarding": {func(s *record.HostSnapshot) {
-			s.State.Nexthops[1] = record.Nexthop{ID: 2, Flags: []string{"blackhole"}}
+		"discarding": {func(s *netstate.HostSnapshot) {
+			s.State.Nexthops[1] = netstate.Nexthop{ID: 2, Flags: []string{"blackhole"}}
 		}, record.Likely, "flag blackhole"},
-		"weights that cannot be": {func(s *record.HostSnapshot) {
-			s.State.Nexthops[2].Group = []record.NexthopMember{{ID: 1, Weight: -5}, {ID: 9, Weight: 1 << 62},
+		"weights that cannot be": {func(s *netstate.HostSnapshot) {
+			s.State.Nexthops[2].Group = []netstate.NexthopMember{{ID: 1, Weight: -5}, {ID: 9, Weight: 1 << 62},
 				{ID: 2, Weight: 1 << 62}}
 			s.Reading.Snapshot.Neighbours[0].State = "FAILED"
 		}, record.Likely, "0 % of the weights"},
 	} {
 		s := diagnosetest.HostNamed("nas", 15)
-		s.Reading.Snapshot.Routes = []record.RouteEntry{
-			record.ParseRoute(254, "198.51.100.0/24", "198.51.100.0/24 proto static nhid 10")}
-		s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.2",
+		s.Reading.Snapshot.Routes = []netstate.RouteEntry{
+			netstate.ParseRoute(254, "198.51.100.0/24", "198.51.100.0/24 proto static nhid 10")}
+		s.Reading.Snapshot.Neighbours = []netstate.Neighbour{{Interface: "eth0", Address: "192.0.2.2",
 			MAC: "02:00:00:00:00:02", State: "REACHABLE"}, {Interface: "eth0", Address: "192.0.2.3",
 			MAC: "02:00:00:00:00:03", State: "STALE"}}
-		s.State.Nexthops = []record.Nexthop{{ID: 1, Interface: "eth0", Via: "192.0.2.2"},
+		s.State.Nexthops = []netstate.Nexthop{{ID: 1, Interface: "eth0", Via: "192.0.2.2"},
 			{ID: 2, Interface: "eth0", Via: "192.0.2.3"},
-			{ID: 10, Group: []record.NexthopMember{{ID: 1, Weight: 1}, {ID: 2, Weight: 3}}}}
+			{ID: 10, Group: []netstate.NexthopMember{{ID: 1, Weight: 1}, {ID: 2, Weight: 3}}}}
 		test.change(&s)
 		var found []record.Finding
-		for _, f := range Findings(diagnose.Hosts([]record.HostSnapshot{s}).Findings, true) {
+		for _, f := range Findings(diagnose.Hosts([]netstate.HostSnapshot{s}).Findings, true) {
 			if f.ID == "nexthop-dead" {
 				found = append(found, f)
 			}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 
 	"linerate/internal/science/diagnose"
 	"linerate/internal/science/diagnose/diagnosetest"
@@ -19,14 +19,14 @@ func TestNotApplied(t *testing.T) {
 		s := diagnosetest.HostNamed("nas", 15)
 		add := func(key string) {
 			s.State.Parameters[key] = "1"
-			s.State.Files = append(s.State.Files, record.ParameterLine{File: "/etc/sysctl.conf",
+			s.State.Files = append(s.State.Files, netstate.ParameterLine{File: "/etc/sysctl.conf",
 				Line: len(s.State.Files) + 1, Key: key, Value: "0"})
 		}
 		for i := range 6 {
 			add(fmt.Sprint("net.example.", i))
 		}
 		add(key)
-		list := diagnosetest.FoundBy(Evaluation(diagnose.Hosts([]record.HostSnapshot{s})), "parameter-not-applied")
+		list := diagnosetest.FoundBy(Evaluation(diagnose.Hosts([]netstate.HostSnapshot{s})), "parameter-not-applied")
 		if len(list) != 1 || len(list[0].Evidence) != 6 {
 			t.Errorf("%s: %+v", key, list)
 			continue

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 
@@ -15,12 +16,12 @@ import (
 // it opened, each given as "address's link, link that it left by".
 func twoSubnets(object bool, flows ...[2]int) (record.Trial, *topology.Topology) {
 	over := &topology.Topology{Hosts: []topology.Host{{Name: "client"}, {Name: "server"}}}
-	h := record.HostReading{Host: "client"}
+	h := netstate.HostReading{Host: "client"}
 	text := "10.9.0.1 proto static"
 	if object {
 		text += " nhid 10"
 	}
-	route := record.ParseRoute(254, "10.9.0.1/32", text)
+	route := netstate.ParseRoute(254, "10.9.0.1/32", text)
 	for p := range 2 {
 		name := fmt.Sprintf("eth%d", p)
 		for i := range over.Hosts {
@@ -28,13 +29,13 @@ func twoSubnets(object bool, flows ...[2]int) (record.Trial, *topology.Topology)
 		}
 		over.Links = append(over.Links, topology.Link{From: topology.End{Node: "client", Interface: name},
 			To: topology.End{Node: "server", Interface: name}})
-		h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: name, Up: true,
+		h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, netstate.InterfaceSnapshot{Interface: name, Up: true,
 			Addresses: []string{fmt.Sprintf("10.1.%d.1/24", p)}})
-		route.Nexthops = append(route.Nexthops, record.RouteNexthop{Interface: name, Via: fmt.Sprintf("10.1.%d.2", p),
+		route.Nexthops = append(route.Nexthops, netstate.RouteNexthop{Interface: name, Via: fmt.Sprintf("10.1.%d.2", p),
 			Weight: 1})
 	}
-	h.Snapshot.Routes = []record.RouteEntry{{Table: 254, To: "10.1.0.0/24"}, route}
-	t := record.Trial{Hosts: []record.HostReading{h}}
+	h.Snapshot.Routes = []netstate.RouteEntry{{Table: 254, To: "10.1.0.0/24"}, route}
+	t := record.Trial{Hosts: []netstate.HostReading{h}}
 	for i, f := range flows {
 		left, in := fmt.Sprintf("client.eth%d", f[1]), fmt.Sprintf("server.eth%d", f[1])
 		t.Flows = append(t.Flows, record.Flow{
@@ -95,8 +96,8 @@ func TestSourceMismatch(t *testing.T) {
 		}, crossed), nil},
 		"tables that are taken": {find(true, func(t *record.Trial) {
 			s := &t.Hosts[0].Snapshot
-			s.Rules = append(s.Rules, record.RuleEntry{Table: 101})
-			s.Routes = append(s.Routes, record.RouteEntry{Table: 102, To: "10.0.0.0/8"})
+			s.Rules = append(s.Rules, netstate.RuleEntry{Table: 101})
+			s.Routes = append(s.Routes, netstate.RouteEntry{Table: 102, To: "10.0.0.0/8"})
 		}, crossed),
 			[]string{
 				"ip route replace 10.9.0.1/32 via 10.1.1.2 dev eth1 table 103\non client: ip rule add from " +

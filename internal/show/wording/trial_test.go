@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/science/diagnose/diagnosetest"
@@ -51,8 +52,8 @@ func TestEvidence(t *testing.T) {
 func TestFixFitsTheHost(t *testing.T) {
 	tr := diagnosetest.Trial(3, "reads")
 	s := &tr.Hosts[0].Snapshot
-	s.Rules = append(s.Rules, record.RuleEntry{Priority: 100, Table: 101})
-	s.Routes = append(s.Routes, record.ParseRoute(254, "", "default via 192.168.1.1 dev eth0"))
+	s.Rules = append(s.Rules, netstate.RuleEntry{Priority: 100, Table: 101})
+	s.Routes = append(s.Routes, netstate.ParseRoute(254, "", "default via 192.168.1.1 dev eth0"))
 	fix := found(t, tr, "same-subnet-one-egress").Fix
 	diagnosetest.Contains(t, fix, "dev eth1 src 192.168.1.16 table 102")
 	diagnosetest.Contains(t, fix, "ip route replace default via 192.168.1.1 dev eth1 table 102")
@@ -65,17 +66,17 @@ func TestSpelled(t *testing.T) {
 	b.Reading.Snapshot.Sysctls = map[string]string{"net.ipv4.conf.all.arp_ignore": "0"}
 	b.Reading.Snapshot.Interfaces[0].MTU = 9000
 	b.Reading.Snapshot.Interfaces[0].Addresses = []string{"192.0.2.2/24", "192.0.2.1/24", "fe80::1/64"}
-	b.Reading.Snapshot.Interfaces = append(b.Reading.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "eth1",
+	b.Reading.Snapshot.Interfaces = append(b.Reading.Snapshot.Interfaces, netstate.InterfaceSnapshot{Interface: "eth1",
 		MAC: diagnosetest.Stranger, MTU: 9000, Up: true, Addresses: []string{"192.0.2.3/24"}})
-	b.Reading.Snapshot.Routes = []record.RouteEntry{
-		record.ParseRoute(254, "0.0.0.0/0", "default via 198.51.100.1 dev eth0")}
+	b.Reading.Snapshot.Routes = []netstate.RouteEntry{
+		netstate.ParseRoute(254, "0.0.0.0/0", "default via 198.51.100.1 dev eth0")}
 	want := map[string]string{
 		"mtu-differs":            "on b: ip link set dev eth0 mtu 1500",
 		"address-twice":          "b.eth0: 192.0.2.1/24, 02:00:00:00:00:02",
 		"same-subnet-interfaces": "eth0: 192.0.2.2/24 and 192.0.2.1/24; eth1: 192.0.2.3/24",
 		"gateway-off-link":       "eth0: 192.0.2.2/24, 192.0.2.1/24 and fe80::1/64",
 	}
-	for _, f := range Findings(diagnose.Hosts([]record.HostSnapshot{a, b}).Findings, false) {
+	for _, f := range Findings(diagnose.Hosts([]netstate.HostSnapshot{a, b}).Findings, false) {
 		if line := want[f.ID]; line != "" && slices.Contains(slices.Concat(f.Evidence, f.Fix), line) {
 			delete(want, f.ID)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"linerate/internal/control/notebook"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -46,7 +47,7 @@ func Run(study string, seed uint64) *record.Run {
 				{From: topology.End{Node: "client1", Interface: "eth0"}, To: topology.End{Node: "switch"}}, // no rate
 			},
 		},
-		Environment: record.Environment{Version: "1", Mode: "lab, rootless", Hosts: []record.HostEnvironment{
+		Environment: record.Environment{Version: "1", Mode: "lab, rootless", Hosts: []netstate.HostEnvironment{
 			{Host: "server", Kernel: "6.18.1"}}},
 		Confidence: 0.95,
 		Margin:     0.02,
@@ -74,14 +75,14 @@ func Trial(order int) record.Trial {
 		Flows: []record.Flow{{
 			ID: "1", From: "client1", To: "server", ReceivedBytes: 1<<53 + 1,
 			Path:      []string{"client1.eth0", "server.eth0"},
-			Connected: true, SenderInfo: &record.TCPInfo{RTTUs: 40, BytesAcked: 1<<64 - 1}, Bins: []int64{1, 2, 3},
+			Connected: true, SenderInfo: &netstate.TCPInfo{RTTUs: 40, BytesAcked: 1<<64 - 1}, Bins: []int64{1, 2, 3},
 		}},
-		Hosts: []record.HostReading{{
+		Hosts: []netstate.HostReading{{
 			Host:  "server",
-			Begin: record.Reading{BeganNs: 17, SNMP: map[string]int64{"TcpExt.TCPTimeouts": 1}},
-			End:   record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxBytes: 1<<64 - 1}}},
-			Snapshot: record.Snapshot{Host: "server", Tables: record.Tables{
-				Neighbours: []record.Neighbour{{Interface: "eth0", Address: "192.168.1.101", State: "FAILED"}},
+			Begin: netstate.Reading{BeganNs: 17, SNMP: map[string]int64{"TcpExt.TCPTimeouts": 1}},
+			End:   netstate.Reading{Interfaces: []netstate.InterfaceCounters{{Interface: "eth0", RxBytes: 1<<64 - 1}}},
+			Snapshot: netstate.Snapshot{Host: "server", Tables: netstate.Tables{
+				Neighbours: []netstate.Neighbour{{Interface: "eth0", Address: "192.168.1.101", State: "FAILED"}},
 			}},
 		}},
 		Clocks: []record.Clock{{Host: "server", OffsetNs: -12, UncertaintyNs: 900}},

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/host/iperf3"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 const (
@@ -133,7 +133,7 @@ func (t *Test) settleReads() {
 				continue
 			}
 			streams = true
-			if e.Info.State == record.TCPEstablished || e.UnreadBytes > 0 {
+			if e.Info.State == netstate.TCPEstablished || e.UnreadBytes > 0 {
 				return false
 			}
 		}

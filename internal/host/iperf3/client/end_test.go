@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // silent are streams of which nothing comes for a while, until they end.
@@ -18,9 +18,9 @@ type silent struct {
 func (s *silent) Moved() (received, written int64) { return 1, 0 }
 func (s *silent) Read() []message.FlowEnd {
 	return []message.FlowEnd{
-		{ID: "write", Sends: true, Alive: true, Info: &record.TCPInfo{State: record.TCPEstablished}},
-		{ID: "broken", Info: &record.TCPInfo{State: record.TCPEstablished}},
-		{ID: "read", Alive: true, Info: &record.TCPInfo{State: uint8(s.state.Load())}},
+		{ID: "write", Sends: true, Alive: true, Info: &netstate.TCPInfo{State: netstate.TCPEstablished}},
+		{ID: "broken", Info: &netstate.TCPInfo{State: netstate.TCPEstablished}},
+		{ID: "read", Alive: true, Info: &netstate.TCPInfo{State: uint8(s.state.Load())}},
 	}
 }
 
@@ -29,7 +29,7 @@ func (s *silent) Read() []message.FlowEnd {
 func TestStreamsAreReadToTheirEnd(t *testing.T) {
 	const closeWait = 8
 	s := &silent{}
-	s.state.Store(record.TCPEstablished)
+	s.state.Store(netstate.TCPEstablished)
 	test := &Test{flows: s, request: message.Iperf3Request{Reads: 1}}
 	settled := make(chan struct{})
 	go func() { test.settleReads(); close(settled) }()

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -160,7 +161,7 @@ func takesMore(f facts.Trial, h *facts.Host, p *facts.Interface) (taken fact.Tak
 			among = append(among, o)
 		}
 	}
-	took := h.Share(p, among, func(d record.InterfaceDelta) float64 { return d.RxBytes })
+	took := h.Share(p, among, func(d netstate.InterfaceDelta) float64 { return d.RxBytes })
 	return fact.Taken{Interface: p.Name, Took: took, Meant: addressed[p]}, took >= addressed[p]+facts.Excess
 }
 
@@ -201,7 +202,7 @@ func arpWrongSource(f facts.Trial, h *facts.Host) *record.Finding {
 // asked reports whether the host itself has resolved the peer by the interface whose MAC address
 // the peer has, which shows that the interface sent ARP requests.
 func asked(h *facts.Host, m facts.Misdirected) bool {
-	return slices.ContainsFunc(h.Entries(), func(n record.Neighbour) bool {
+	return slices.ContainsFunc(h.Entries(), func(n netstate.Neighbour) bool {
 		address := facts.Parse(n.Address)
 		return n.Interface == m.Wrong.Name && address.Is4() && m.Peer.Holder(address) != nil
 	})

@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/pasted"
 	"linerate/internal/model/record"
 
@@ -20,7 +21,7 @@ import (
 // duplicates are the findings of duplicate-address in a trial without ARP flux, after
 // a change of it. Its server holds 192.168.1.15 to .18, of which client1 knows the
 // right MAC addresses.
-func duplicates(change func(t *record.Trial, server, client1, client2 *record.HostReading)) []record.Finding {
+func duplicates(change func(t *record.Trial, server, client1, client2 *netstate.HostReading)) []record.Finding {
 	tr := diagnosetest.Trial(4, "writes")
 	change(&tr, &tr.Hosts[0], &tr.Hosts[1], &tr.Hosts[2])
 	return slices.DeleteFunc(diagnose.Diagnose(tr, &diagnosetest.Topo), func(f record.Finding) bool {
@@ -28,8 +29,8 @@ func duplicates(change func(t *record.Trial, server, client1, client2 *record.Ho
 	})
 }
 
-func answer(address, mac string) record.Neighbour {
-	return record.Neighbour{Interface: "eth0", Address: address, MAC: mac}
+func answer(address, mac string) netstate.Neighbour {
+	return netstate.Neighbour{Interface: "eth0", Address: address, MAC: mac}
 }
 
 // serverMAC is that of the server's first interface.
@@ -43,95 +44,95 @@ func found(host, address string, macs ...string) fact.Fact {
 func TestDuplicateAddress(t *testing.T) {
 	for _, test := range []struct {
 		name             string
-		change           func(t *record.Trial, server, client1, client2 *record.HostReading)
+		change           func(t *record.Trial, server, client1, client2 *netstate.HostReading)
 		host, confidence string // empty: none
 		evidence         fact.Fact
 	}{
-		{"the holder and a stranger answer", func(_ *record.Trial, server, c, _ *record.HostReading) {
-			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC),
+		{"the holder and a stranger answer", func(_ *record.Trial, server, c, _ *netstate.HostReading) {
+			c.Snapshot.Answers = []netstate.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC),
 				answer("192.168.1.15", diagnosetest.Stranger)}
 		}, "server", record.Likely,
 			found("client1", "192.168.1.15", diagnosetest.Stranger, serverMAC)}, // or the stranger is a proxy
-		{"a stranger answers for the host's own address", func(_ *record.Trial, server, _, _ *record.HostReading) {
-			server.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", diagnosetest.Stranger)}
+		{"a stranger answers for the host's own address", func(_ *record.Trial, server, _, _ *netstate.HostReading) {
+			server.Snapshot.Answers = []netstate.Neighbour{answer("192.168.1.15", diagnosetest.Stranger)}
 		}, "server", record.Likely, found("server", "192.168.1.15", diagnosetest.Stranger, serverMAC)},
-		{"two hosts hold it", func(_ *record.Trial, server, c, other *record.HostReading) {
+		{"two hosts hold it", func(_ *record.Trial, server, c, other *netstate.HostReading) {
 			other.Snapshot.Interfaces[0].Addresses = append(other.Snapshot.Interfaces[0].Addresses, "192.168.1.15/24")
-			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC),
+			c.Snapshot.Answers = []netstate.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC),
 				answer("192.168.1.15", other.Snapshot.Interfaces[0].MAC)}
 		}, "server", record.Certain, found("client1", "192.168.1.15", serverMAC, "02:00:00:03:00:01")},
-		{"two strangers answer, or one with two interfaces", func(_ *record.Trial, _, c, _ *record.HostReading) {
-			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.77", diagnosetest.Stranger),
+		{"two strangers answer, or one with two interfaces", func(_ *record.Trial, _, c, _ *netstate.HostReading) {
+			c.Snapshot.Answers = []netstate.Neighbour{answer("192.168.1.77", diagnosetest.Stranger),
 				answer("192.168.1.77", "02:00:00:00:00:98")}
 		}, "client1", record.Possible, fact.Fact{Is: fact.Numbered{}}},
 		{"two strangers answer, of which one answers for another address alone",
-			func(_ *record.Trial, _, c, _ *record.HostReading) {
-				c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.77", diagnosetest.Stranger),
+			func(_ *record.Trial, _, c, _ *netstate.HostReading) {
+				c.Snapshot.Answers = []netstate.Neighbour{answer("192.168.1.77", diagnosetest.Stranger),
 					answer("192.168.1.77", "02:00:00:00:00:98"), answer("192.168.1.78", diagnosetest.Stranger)}
 			}, "client1", record.Likely, fact.Fact{Is: fact.OnlySome{
 				Address: netip.MustParseAddr("192.168.1.78"), MACs: []string{diagnosetest.Stranger},
 				Not: []string{"02:00:00:00:00:98"}}}},
 		{"only a stranger's answer is in a table, and no host could ask",
-			func(_ *record.Trial, _, c, _ *record.HostReading) {
+			func(_ *record.Trial, _, c, _ *netstate.HostReading) {
 				c.Snapshot.Neighbours[0].MAC = diagnosetest.Stranger
 			}, "server", record.Likely, found("", "192.168.1.15", diagnosetest.Stranger, serverMAC)},
-		{"the switch knows where", func(tr *record.Trial, server, c, _ *record.HostReading) {
-			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC),
+		{"the switch knows where", func(tr *record.Trial, server, c, _ *netstate.HostReading) {
+			c.Snapshot.Answers = []netstate.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC),
 				answer("192.168.1.15", diagnosetest.Stranger)}
 			tr.Hosts = append(tr.Hosts,
-				record.HostReading{Host: "gate",
-					Snapshot: record.Snapshot{
-						Tables: record.Tables{FDB: []record.FDBEntry{{MAC: diagnosetest.Stranger, Interface: "gi7"}}}}})
+				netstate.HostReading{Host: "gate",
+					Snapshot: netstate.Snapshot{
+						Tables: netstate.Tables{FDB: []netstate.FDBEntry{{MAC: diagnosetest.Stranger, Interface: "gi7"}}}}})
 		}, "server", record.Likely, fact.Fact{Host: "gate",
 			Is: fact.SwitchPort{MAC: diagnosetest.Stranger, Port: "gi7"}}},
 
-		{"ARP flux: all interfaces of the holder answer", func(_ *record.Trial, server, c, _ *record.HostReading) {
+		{"ARP flux: all interfaces of the holder answer", func(_ *record.Trial, server, c, _ *netstate.HostReading) {
 			for _, p := range server.Snapshot.Interfaces {
 				c.Snapshot.Answers = append(c.Snapshot.Answers, answer("192.168.1.15", p.MAC),
 					answer("192.168.1.16", p.MAC))
 			}
 		}, "", "", fact.Fact{}},
 		{"the holder's other interfaces answer its own request",
-			func(_ *record.Trial, server, _, _ *record.HostReading) {
-				server.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[1].MAC)}
+			func(_ *record.Trial, server, _, _ *netstate.HostReading) {
+				server.Snapshot.Answers = []netstate.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[1].MAC)}
 			}, "", "", fact.Fact{}},
-		{"ARP flux of a machine that was not read", func(_ *record.Trial, _, c, _ *record.HostReading) {
+		{"ARP flux of a machine that was not read", func(_ *record.Trial, _, c, _ *netstate.HostReading) {
 			for _, address := range []string{"192.168.1.77", "192.168.1.78"} {
 				c.Snapshot.Answers = append(c.Snapshot.Answers, answer(address, diagnosetest.Stranger),
 					answer(address, "02:00:00:00:00:98"))
 			}
 		}, "", "", fact.Fact{}},
-		{"members of a bond", func(_ *record.Trial, server, c, _ *record.HostReading) {
+		{"members of a bond", func(_ *record.Trial, server, c, _ *netstate.HostReading) {
 			server.Snapshot.Interfaces[1].Master, server.Snapshot.Interfaces[2].Master = "bond0", "bond0"
-			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[1].MAC),
+			c.Snapshot.Answers = []netstate.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[1].MAC),
 				answer("192.168.1.15", server.Snapshot.Interfaces[2].MAC)}
 		}, "", "", fact.Fact{}},
-		{"a virtual router", func(_ *record.Trial, server, c, _ *record.HostReading) {
-			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC),
+		{"a virtual router", func(_ *record.Trial, server, c, _ *netstate.HostReading) {
+			c.Snapshot.Answers = []netstate.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC),
 				answer("192.168.1.15", "00:00:5e:00:01:0a")}
 		}, "", "", fact.Fact{}},
-		{"a MAC address that two hosts share", func(_ *record.Trial, server, c, other *record.HostReading) {
-			for _, h := range []*record.HostReading{server, other} {
+		{"a MAC address that two hosts share", func(_ *record.Trial, server, c, other *netstate.HostReading) {
+			for _, h := range []*netstate.HostReading{server, other} {
 				h.Snapshot.Interfaces[0].MAC = diagnosetest.Stranger
 				h.Snapshot.Interfaces[0].Addresses = append(h.Snapshot.Interfaces[0].Addresses, "192.168.1.90/24")
 			}
-			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.90", diagnosetest.Stranger),
+			c.Snapshot.Answers = []netstate.Neighbour{answer("192.168.1.90", diagnosetest.Stranger),
 				answer("192.168.1.90", server.Snapshot.Interfaces[1].MAC)}
 		}, "", "", fact.Fact{}},
-		{"a proxy", func(_ *record.Trial, server, c, other *record.HostReading) {
-			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC),
+		{"a proxy", func(_ *record.Trial, server, c, other *netstate.HostReading) {
+			c.Snapshot.Answers = []netstate.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC),
 				answer("192.168.1.15", other.Snapshot.Interfaces[0].MAC)}
 		}, "", "", fact.Fact{}},
-		{"entries that an administrator made", func(_ *record.Trial, _, c, _ *record.HostReading) {
+		{"entries that an administrator made", func(_ *record.Trial, _, c, _ *netstate.HostReading) {
 			for i := range c.Snapshot.Neighbours {
 				c.Snapshot.Neighbours[i].MAC, c.Snapshot.Neighbours[i].State = diagnosetest.Stranger, "PERMANENT"
 			}
 		}, "", "", fact.Fact{}},
 		{"the same address on links that have nothing to do with each other",
-			func(_ *record.Trial, server, c, _ *record.HostReading) {
-				server.Snapshot.Neighbours = append(server.Snapshot.Neighbours, record.Neighbour{Interface: "docker0",
+			func(_ *record.Trial, server, c, _ *netstate.HostReading) {
+				server.Snapshot.Neighbours = append(server.Snapshot.Neighbours, netstate.Neighbour{Interface: "docker0",
 					Address: "172.17.0.2", MAC: diagnosetest.Stranger, State: "STALE"})
-				c.Snapshot.Neighbours = append(c.Snapshot.Neighbours, record.Neighbour{Interface: "docker0",
+				c.Snapshot.Neighbours = append(c.Snapshot.Neighbours, netstate.Neighbour{Interface: "docker0",
 					Address: "172.17.0.2", MAC: "02:00:00:00:00:98", State: "STALE"})
 			}, "", "", fact.Fact{}},
 	} {
@@ -153,14 +154,14 @@ func TestDuplicateAddress(t *testing.T) {
 // TestAddressTwiceOnce: an address of two hosts is one cause, whichever host the findings about
 // it are of; another address is another.
 func TestAddressTwiceOnce(t *testing.T) {
-	hosts := []record.HostSnapshot{diagnosetest.HostNamed("x", 1), diagnosetest.HostNamed("y", 2),
+	hosts := []netstate.HostSnapshot{diagnosetest.HostNamed("x", 1), diagnosetest.HostNamed("y", 2),
 		diagnosetest.HostNamed("z", 3)}
-	snapshot := func(i int) *record.Snapshot { return &hosts[i].Reading.Snapshot }
+	snapshot := func(i int) *netstate.Snapshot { return &hosts[i].Reading.Snapshot }
 	snapshot(1).Interfaces[0].Addresses = append(snapshot(1).Interfaces[0].Addresses, "192.0.2.1/24")
 	mac := func(i int) string { return snapshot(i).Interfaces[0].MAC }
-	snapshot(2).Answers = []record.Neighbour{answer("192.0.2.1", mac(0)), answer("192.0.2.1", mac(1)),
+	snapshot(2).Answers = []netstate.Neighbour{answer("192.0.2.1", mac(0)), answer("192.0.2.1", mac(1)),
 		answer("192.0.2.2", mac(1)), answer("192.0.2.2", diagnosetest.Stranger)}
-	snapshot(2).Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.1", MAC: diagnosetest.Stranger,
+	snapshot(2).Neighbours = []netstate.Neighbour{{Interface: "eth0", Address: "192.0.2.1", MAC: diagnosetest.Stranger,
 		State: "STALE"}}
 	var causes, follow []string
 	for _, f := range diagnose.Hosts(hosts).Findings {
@@ -179,7 +180,7 @@ func TestAddressTwiceOnce(t *testing.T) {
 
 // hidden is a client's snapshot, whose ARP requests strangers answer: for each address the last
 // bytes of their MAC addresses.
-func hidden(answers map[string][]byte) record.HostSnapshot {
+func hidden(answers map[string][]byte) netstate.HostSnapshot {
 	client := diagnosetest.HostNamed("client", 9)
 	for _, address := range slices.Sorted(maps.Keys(answers)) {
 		for _, last := range answers[address] {
@@ -238,9 +239,9 @@ func told(f record.Finding) string {
 	return text
 }
 
-func check(t *testing.T, name string, s record.HostSnapshot, want []string) {
+func check(t *testing.T, name string, s netstate.HostSnapshot, want []string) {
 	t.Helper()
-	found := diagnose.Hosts([]record.HostSnapshot{s}).Findings
+	found := diagnose.Hosts([]netstate.HostSnapshot{s}).Findings
 	right := len(found) == len(want)
 	for i := range min(len(found), len(want)) {
 		right = right && strings.HasPrefix(told(found[i]), want[i])
@@ -253,9 +254,9 @@ func check(t *testing.T, name string, s record.HostSnapshot, want []string) {
 // TestProbeTellsFlux: the answers that a probe gets are answers.
 func TestProbeTellsFlux(t *testing.T) {
 	s := hidden(map[string][]byte{"10.6.0.1": {0x10, 0x20}})
-	s.State.Probes = []record.Probe{{Interface: "eth0", Address: "10.6.0.1", ARP: []string{"02:00:00:00:00:10",
+	s.State.Probes = []netstate.Probe{{Interface: "eth0", Address: "10.6.0.1", ARP: []string{"02:00:00:00:00:10",
 		"02:00:00:00:00:20"},
-		Answers: []record.Neighbour{answer("10.6.0.2", "02:00:00:00:00:10"), answer("10.6.0.2", "02:00:00:00:00:20")}}}
+		Answers: []netstate.Neighbour{answer("10.6.0.2", "02:00:00:00:00:10"), answer("10.6.0.2", "02:00:00:00:00:20")}}}
 	check(t, "probe", s, []string{"arp-flux likely: [10.6.0.1 10.6.0.2]"})
 }
 
@@ -263,16 +264,16 @@ func TestProbeTellsFlux(t *testing.T) {
 // consequence, though two hosts' snapshots prove it and the third machine was not read.
 func TestDuplicateFirst(t *testing.T) {
 	a, b := diagnosetest.HostNamed("a", 1), diagnosetest.HostNamed("b", 2)
-	b.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.1",
+	b.Reading.Snapshot.Neighbours = []netstate.Neighbour{{Interface: "eth0", Address: "192.0.2.1",
 		MAC:   diagnosetest.Stranger,
 		State: "REACHABLE"}}
-	b.Reading.Snapshot.Answers = []record.Neighbour{answer("192.0.2.1", a.Reading.Snapshot.Interfaces[0].MAC),
+	b.Reading.Snapshot.Answers = []netstate.Neighbour{answer("192.0.2.1", a.Reading.Snapshot.Interfaces[0].MAC),
 		answer("192.0.2.1", diagnosetest.Stranger)}
 	for _, asked := range []bool{true, false} {
 		if !asked {
 			b.Reading.Snapshot.Answers = nil
 		}
-		found := diagnose.Hosts([]record.HostSnapshot{a, b}).Findings
+		found := diagnose.Hosts([]netstate.HostSnapshot{a, b}).Findings
 		if len(found) != 2 || found[0].ID != "duplicate-address" || found[0].ExplainedBy != "" ||
 			found[1].ID != "wrong-neighbour" || found[1].ExplainedBy != "duplicate-address" {
 			t.Errorf("%+v", found)

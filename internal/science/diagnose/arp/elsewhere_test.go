@@ -7,28 +7,29 @@ import (
 	"testing"
 
 	"linerate/internal/model/cause"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose"
 )
 
 // pastedTables are two clients' entries for a machine, and a switch's for its ports.
-func pastedTables(clients [2][]int, ports ...int) (list []record.HostSnapshot) {
+func pastedTables(clients [2][]int, ports ...int) (list []netstate.HostSnapshot) {
 	mac := func(n int) string { return fmt.Sprintf("00:08:9b:c8:c4:%02x", n) }
 	for i, at := range clients {
-		s := record.HostSnapshot{Schema: record.HostSnapshotSchema, Pasted: []string{"neighbours"}}
+		s := netstate.HostSnapshot{Schema: netstate.HostSnapshotSchema, Pasted: []string{"neighbours"}}
 		s.Reading.Host = fmt.Sprint("brik", i+1)
 		for n, m := range at {
-			s.Reading.Snapshot.Neighbours = append(s.Reading.Snapshot.Neighbours, record.Neighbour{Interface: "eth1",
+			s.Reading.Snapshot.Neighbours = append(s.Reading.Snapshot.Neighbours, netstate.Neighbour{Interface: "eth1",
 				Address: fmt.Sprint("192.168.1.", 15+n), MAC: mac(m), State: "STALE"})
 		}
 		list = append(list, s)
 	}
-	s := record.HostSnapshot{Schema: record.HostSnapshotSchema, Pasted: []string{"forwarding table"}}
+	s := netstate.HostSnapshot{Schema: netstate.HostSnapshotSchema, Pasted: []string{"forwarding table"}}
 	s.Reading.Host = "sg300"
 	for n, m := range ports {
 		s.Reading.Snapshot.FDB = append(s.Reading.Snapshot.FDB,
-			record.FDBEntry{MAC: mac(m), Interface: fmt.Sprint("gi", 7+n)})
+			netstate.FDBEntry{MAC: mac(m), Interface: fmt.Sprint("gi", 7+n)})
 	}
 	return append(list, s)
 }

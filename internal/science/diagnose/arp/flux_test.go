@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 
@@ -20,9 +21,9 @@ func TestWrongSourceUnanswered(t *testing.T) {
 	s := &tr.Hosts[0].Snapshot
 	s.Interfaces[1].Addresses = []string{"10.9.9.9/24"}
 	s.Sysctls["net.ipv4.conf.all.arp_announce"] = "0"
-	s.Lookups = append(s.Lookups, record.RouteLookup{Source: "10.9.9.9", Destination: "192.168.1.101",
+	s.Lookups = append(s.Lookups, netstate.RouteLookup{Source: "10.9.9.9", Destination: "192.168.1.101",
 		Interface: "eth0"})
-	s.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.168.1.101", State: "FAILED"}}
+	s.Neighbours = []netstate.Neighbour{{Interface: "eth0", Address: "192.168.1.101", State: "FAILED"}}
 	f := diagnosetest.Find(t, diagnose.Diagnose(tr, &diagnosetest.Topo), "arp-wrong-source")
 	want := fact.Fact{Host: "server", Is: fact.Unanswered{Address: netip.MustParseAddr("192.168.1.101"),
 		State: "FAILED", Interface: "eth0",
@@ -45,10 +46,10 @@ func TestFluxBehindASwitch(t *testing.T) {
 	for i := range trial.Hosts {
 		for _, address := range []string{"192.0.2.15", "192.0.2.16"} {
 			trial.Hosts[i].Snapshot.Neighbours = append(trial.Hosts[i].Snapshot.Neighbours,
-				record.Neighbour{Interface: "eth0", Address: address, MAC: near, State: "REACHABLE"})
+				netstate.Neighbour{Interface: "eth0", Address: address, MAC: near, State: "REACHABLE"})
 		}
 	}
-	trial.Switches[0].FDB = []record.FDBEntry{{MAC: near, Interface: "gi7"}, {MAC: other, Interface: "gi8"}}
+	trial.Switches[0].FDB = []netstate.FDBEntry{{MAC: near, Interface: "gi7"}, {MAC: other, Interface: "gi8"}}
 	f := diagnosetest.Find(t, diagnose.Diagnose(trial, over), "arp-flux")
 	if want := []fact.Fact{{Host: "sg300", Is: fact.SwitchPort{MAC: near, Port: "gi7", Takes: fact.Everything}},
 		{Is: fact.OtherPorts{Ports: []fact.SwitchPort{{MAC: other, Port: "gi8"}}}}}; !record.Within(want, f.Facts) {

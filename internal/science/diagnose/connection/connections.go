@@ -3,6 +3,7 @@ package connection
 import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -12,7 +13,7 @@ func finWait(f facts.Trial, h *facts.Host) *record.Finding {
 	n := h.State.TCP["FIN-WAIT-2"]
 	finding := inStates(cause.FinWaitMany, h, beside(h, n), n, 20, "FIN-WAIT-2")
 	if finding != nil {
-		finding.Toward = f.Toward(h, func(c record.Connection) bool { return c.State == "FIN-WAIT-2" })
+		finding.Toward = f.Toward(h, func(c netstate.Connection) bool { return c.State == "FIN-WAIT-2" })
 	}
 	return finding
 }
@@ -32,14 +33,14 @@ func closingUnanswered(_ facts.Trial, h *facts.Host) *record.Finding {
 }
 
 // waiting returns a condition for connections that have data to send and meet the condition where.
-func waiting(where func(*record.TCPInfo) bool) func(record.Connection) bool {
-	return func(c record.Connection) bool {
+func waiting(where func(*netstate.TCPInfo) bool) func(netstate.Connection) bool {
+	return func(c netstate.Connection) bool {
 		return c.Info != nil && c.SendQueue > 0 && (c.State == "ESTAB" || c.State == "CLOSE-WAIT") && where(c.Info)
 	}
 }
 
 func windowClosed(f facts.Trial, h *facts.Host) *record.Finding {
-	closed := waiting(func(i *record.TCPInfo) bool {
+	closed := waiting(func(i *netstate.TCPInfo) bool {
 		return i.Backoff > 0 && i.Lacking("snd_wnd_bytes") == "" && i.SndWnd < i.SndMSS
 	})
 	finding := notable(cause.PeerWindowClosed, h, closed)
@@ -54,8 +55,8 @@ func limited(us, busy uint64) bool { return us >= 300_000 && 2*us >= busy }
 
 // observed finds connections that meet a condition, at most six, each with the fact that is
 // returns.
-func observed(c cause.Of[cause.None], h *facts.Host, confidence string, where func(record.Connection) bool,
-	is func(record.Connection) any) *record.Finding {
+func observed(c cause.Of[cause.None], h *facts.Host, confidence string, where func(netstate.Connection) bool,
+	is func(netstate.Connection) any) *record.Finding {
 	finding := facts.Found(c, h, confidence, cause.None{})
 	for _, c := range h.State.Notable {
 		if where(c) && len(finding.Facts) < 6 {
@@ -70,9 +71,9 @@ func observed(c cause.Of[cause.None], h *facts.Host, confidence string, where fu
 
 func windowLimited(f facts.Trial, h *facts.Host) *record.Finding {
 	const unscaled = 1 << 16
-	waits := waiting(func(i *record.TCPInfo) bool { return limited(i.RwndLimitedUs, i.BusyUs) })
+	waits := waiting(func(i *netstate.TCPInfo) bool { return limited(i.RwndLimitedUs, i.BusyUs) })
 	confidence := record.Possible // a fast path: the peer may read as fast as it can
-	finding := observed(cause.WindowLimited, h, "", waits, func(c record.Connection) any {
+	finding := observed(cause.WindowLimited, h, "", waits, func(c netstate.Connection) any {
 		held := fact.HeldBack{Local: c.Local, Remote: c.Remote, WaitedUs: c.Info.RwndLimitedUs, BusyUs: c.Info.BusyUs}
 		if c.Info.Lacking("snd_wnd_bytes") == "" {
 			if held.WindowBytes = &c.Info.SndWnd; c.Info.SndWnd < unscaled {
@@ -88,9 +89,9 @@ func windowLimited(f facts.Trial, h *facts.Host) *record.Finding {
 }
 
 func sendBufferLimited(_ facts.Trial, h *facts.Host) *record.Finding {
-	return observed(cause.SendBufferLimited, h, record.Possible, waiting(func(i *record.TCPInfo) bool {
+	return observed(cause.SendBufferLimited, h, record.Possible, waiting(func(i *netstate.TCPInfo) bool {
 		return limited(i.SndbufLimited, i.BusyUs)
-	}), func(c record.Connection) any {
+	}), func(c netstate.Connection) any {
 		return fact.HeldBack{Local: c.Local, Remote: c.Remote, SendBuffer: true, WaitedUs: c.Info.SndbufLimited,
 			BusyUs: c.Info.BusyUs}
 	})
@@ -98,9 +99,9 @@ func sendBufferLimited(_ facts.Trial, h *facts.Host) *record.Finding {
 
 func mssSmall(_ facts.Trial, h *facts.Host) *record.Finding {
 	const few, path = 1000, 1280
-	return observed(cause.MSSSmall, h, record.Likely, waiting(func(i *record.TCPInfo) bool {
+	return observed(cause.MSSSmall, h, record.Likely, waiting(func(i *netstate.TCPInfo) bool {
 		return i.SndMSS > 0 && i.SndMSS < few && i.PMTU >= path
-	}), func(c record.Connection) any {
+	}), func(c netstate.Connection) any {
 		return fact.SmallSegments{Local: c.Local, Remote: c.Remote, MSS: c.Info.SndMSS, PathMTU: c.Info.PMTU}
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -12,8 +13,8 @@ import (
 )
 
 // listeners finds listening sockets that meet a condition, each with the fact that is returns.
-func listeners(c cause.Of[cause.None], h *facts.Host, confidence string, where func(record.Listener) bool,
-	is func(record.Listener) any) *record.Finding {
+func listeners(c cause.Of[cause.None], h *facts.Host, confidence string, where func(netstate.Listener) bool,
+	is func(netstate.Listener) any) *record.Finding {
 	list := h.Listeners(where, is)
 	if len(list) == 0 {
 		return nil
@@ -36,10 +37,10 @@ func acceptQueueFull(_ facts.Trial, h *facts.Host) *record.Finding {
 
 func backlogSmall(_ facts.Trial, h *facts.Host) *record.Finding {
 	const few = 8
-	return listeners(cause.BacklogSmall, h, record.Possible, func(l record.Listener) bool {
+	return listeners(cause.BacklogSmall, h, record.Possible, func(l netstate.Listener) bool {
 		return l.Protocol == "tcp" && l.Backlog < few && !strings.HasPrefix(l.Local, "127.") &&
 			!strings.HasPrefix(l.Local, "[::1]")
-	}, func(l record.Listener) any {
+	}, func(l netstate.Listener) any {
 		return fact.Backlog{Local: l.Local, Backlog: l.Backlog, Program: l.Program}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 
@@ -33,7 +34,7 @@ func TestPortsExhausted(t *testing.T) {
 		trial.Flows = append(trial.Flows, flow(i+1, i%3 == 2))
 	}
 	for _, host := range []string{"client", "server"} {
-		trial.Hosts = append(trial.Hosts, record.HostReading{Host: host})
+		trial.Hosts = append(trial.Hosts, netstate.HostReading{Host: host})
 	}
 	found := diagnose.Merge(diagnose.Diagnose(trial, &topology.Topology{}))
 	if len(found) != 2 {
@@ -61,7 +62,7 @@ func TestPortsExhausted(t *testing.T) {
 // TestDescriptorsExhausted: a process without descriptors is a finding of the opener's, once
 // for all its flows, and no host that is not reached.
 func TestDescriptorsExhausted(t *testing.T) {
-	trial := record.Trial{Hosts: []record.HostReading{{Host: "client"}, {Host: "server"}}}
+	trial := record.Trial{Hosts: []netstate.HostReading{{Host: "client"}, {Host: "server"}}}
 	for i := range 9 {
 		trial.Flows = append(trial.Flows, record.Flow{
 			ID: fmt.Sprint("f", i+1), Protocol: flow.HTTP, From: "client", To: "server", OpenedBy: "client",
@@ -99,9 +100,9 @@ func TestTimeWait(t *testing.T) {
 		{"addresses are not known", 15000, 0, "32768 60999", "ports-in-time-wait nas possible", "16384 65535"},
 	} {
 		s := diagnosetest.HostNamed("nas", 15)
-		s.State.TCP[record.TimeWait], s.State.TimeWaitBetween = test.all, test.between
+		s.State.TCP[netstate.TimeWait], s.State.TimeWaitBetween = test.all, test.between
 		s.State.Parameters["net.ipv4.ip_local_port_range"] = test.ports
-		list := diagnose.Hosts([]record.HostSnapshot{s}).Findings
+		list := diagnose.Hosts([]netstate.HostSnapshot{s}).Findings
 		if got := diagnosetest.Names(list); got != test.want {
 			t.Errorf("%s: found %q, want %q", test.name, got, test.want)
 		}

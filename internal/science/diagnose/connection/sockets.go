@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -59,7 +60,7 @@ var Rules = []rule.Rule{
 var socketParts = []string{"sockets"}
 
 // connections returns those that meet a condition as evidence, at most so many.
-func connections(h *facts.Host, where func(record.Connection) bool, most int) (list []any) {
+func connections(h *facts.Host, where func(netstate.Connection) bool, most int) (list []any) {
 	for _, c := range h.State.Notable {
 		if !where(c) || len(list) == most {
 			continue
@@ -81,7 +82,7 @@ func inStates(c cause.Of[cause.None], h *facts.Host, confidence string, n, many 
 		return nil
 	}
 	return facts.Found(c, h, confidence, cause.None{}).With(h.Name, fact.InStates{States: states, Count: n}).
-		With(h.Name, connections(h, func(c record.Connection) bool { return slices.Contains(states, c.State) }, 3)...)
+		With(h.Name, connections(h, func(c netstate.Connection) bool { return slices.Contains(states, c.State) }, 3)...)
 }
 
 func closeWait(_ facts.Trial, h *facts.Host) *record.Finding {
@@ -89,7 +90,7 @@ func closeWait(_ facts.Trial, h *facts.Host) *record.Finding {
 }
 
 // notable finds connections that meet a condition.
-func notable(c cause.Of[cause.None], h *facts.Host, where func(record.Connection) bool) *record.Finding {
+func notable(c cause.Of[cause.None], h *facts.Host, where func(netstate.Connection) bool) *record.Finding {
 	list := connections(h, where, 6)
 	if len(list) == 0 {
 		return nil
@@ -99,7 +100,7 @@ func notable(c cause.Of[cause.None], h *facts.Host, where func(record.Connection
 
 // onPaths adds to a finding the paths of its connections and the one host that they all lead to.
 func onPaths(f facts.Trial, h *facts.Host, finding *record.Finding,
-	where func(record.Connection) bool) *record.Finding {
+	where func(netstate.Connection) bool) *record.Finding {
 	if finding != nil {
 		finding.Toward, finding.Touches = f.Toward(h, where), h.Paths(where)
 	}
@@ -112,7 +113,7 @@ func synUnanswered(f facts.Trial, h *facts.Host) *record.Finding {
 
 func unacknowledged(f facts.Trial, h *facts.Host) *record.Finding {
 	const stalled = 2
-	waits := func(c record.Connection) bool {
+	waits := func(c netstate.Connection) bool {
 		i := c.Info
 		if i == nil || i.Backoff < stalled || c.SendQueue == 0 || c.State == "SYN-SENT" || c.State == "SYN-RECV" {
 			return false
@@ -127,7 +128,7 @@ func unacknowledged(f facts.Trial, h *facts.Host) *record.Finding {
 func unreadData(_ facts.Trial, h *facts.Host) *record.Finding {
 	const much, lies = 64 << 10, 0.5 // bytes, seconds
 	confidence := record.Possible
-	finding := notable(cause.UnreadData, h, func(c record.Connection) bool {
+	finding := notable(cause.UnreadData, h, func(c netstate.Connection) bool {
 		if c.State != "ESTAB" || c.ReceiveQueue < much || c.ReadBps != nil &&
 			8*float64(c.ReceiveQueue) < lies**c.ReadBps {
 			return false
@@ -145,9 +146,9 @@ func unreadData(_ facts.Trial, h *facts.Host) *record.Finding {
 
 func udpQueueFull(_ facts.Trial, h *facts.Host) *record.Finding {
 	const much = 32 << 10
-	return listeners(cause.UDPQueueFull, h, record.Likely, func(l record.Listener) bool {
+	return listeners(cause.UDPQueueFull, h, record.Likely, func(l netstate.Listener) bool {
 		return l.Protocol == "udp" && l.Queued >= much
-	}, func(l record.Listener) any {
+	}, func(l netstate.Listener) any {
 		return fact.UnreadSocket{Local: l.Local, Bytes: l.Queued, Drops: l.Drops, Program: l.Program}
 	})
 }
@@ -169,7 +170,7 @@ func timeWait(_ facts.Trial, h *facts.Host) *record.Finding {
 	first, last := h.Number(key, 0), h.Number(key, 1)
 	n, confidence := h.State.TimeWaitBetween, record.Likely
 	if n == 0 { // of which addresses they are is not known
-		n, confidence = h.State.TCP[record.TimeWait], record.Possible
+		n, confidence = h.State.TCP[netstate.TimeWait], record.Possible
 	}
 	ports := last - first + 1
 	if first < 0 || ports <= 0 || 2*int64(n) < ports {

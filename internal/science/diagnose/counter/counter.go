@@ -9,6 +9,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -30,7 +31,7 @@ type growth struct {
 	perS       float64
 	steps      func(*facts.Host) []record.Step // nil: none
 	// paths selects connections of the snapshot that the finding is about; nil: it is about all.
-	paths func(record.Connection) bool
+	paths func(netstate.Connection) bool
 	// apart returns the part of the growth that has another cause, and that cause. The part is no
 	// evidence for the finding; nil: there is none.
 	apart func(*facts.Host) fact.Apart

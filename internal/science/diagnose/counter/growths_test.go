@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/diagnosetest"
@@ -30,7 +31,7 @@ func TestGrowths(t *testing.T) {
 				s.Reading.Begin.SNMP[name], s.Reading.End.SNMP[name] = 0, int64(float64(max(g.least, 1))/g.share)
 			}
 			s.Reading.End.SNMP[g.counters[0]] = n
-			list := []record.HostSnapshot{s}
+			list := []netstate.HostSnapshot{s}
 			e := set.Hosts(facts.Observe(list, false), facts.Observe(list, true))
 			i := slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == g.cause.Code })
 			if found := i >= 0; found == short || found && e.Findings[i].Confidence != g.confidence {

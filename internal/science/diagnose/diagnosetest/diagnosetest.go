@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
 	"linerate/internal/model/topology"
@@ -73,12 +74,12 @@ func Contains(t *testing.T, lines []string, want string) {
 
 // EveryNeighbour changes all neighbour entries of the hosts but the server, at the begin and the
 // end of the window.
-func EveryNeighbour(t *record.Trial, change func(*record.Neighbour)) {
+func EveryNeighbour(t *record.Trial, change func(*netstate.Neighbour)) {
 	for h := range t.Hosts {
 		if t.Hosts[h].Host == "server" {
 			continue
 		}
-		for _, table := range [][]record.Neighbour{t.Hosts[h].Snapshot.Neighbours, t.Hosts[h].Before.Neighbours} {
+		for _, table := range [][]netstate.Neighbour{t.Hosts[h].Snapshot.Neighbours, t.Hosts[h].Before.Neighbours} {
 			for i := range table {
 				change(&table[i])
 			}
@@ -87,9 +88,9 @@ func EveryNeighbour(t *record.Trial, change func(*record.Neighbour)) {
 }
 
 // Dropping is a snapshot of a host whose kernel was traced, with the given drops.
-func Dropping(rows ...record.KernelDrop) record.HostSnapshot {
+func Dropping(rows ...netstate.KernelDrop) netstate.HostSnapshot {
 	s := HostNamed("nas", 1)
-	s.State.KernelDrops = &record.KernelDrops{Rows: rows}
+	s.State.KernelDrops = &netstate.KernelDrops{Rows: rows}
 	return s
 }
 
@@ -98,57 +99,57 @@ const Stranger = "02:00:00:00:00:99"
 
 // HostNamed is a snapshot of a healthy host with one NIC at 1 Gbit/s. n is the last byte of its
 // addresses.
-func HostNamed(name string, n int) record.HostSnapshot {
+func HostNamed(name string, n int) netstate.HostSnapshot {
 	numa, on := 0, true
-	s := record.HostSnapshot{Schema: record.HostSnapshotSchema, OverS: 3,
-		Host: record.HostEnvironment{Host: name, CPUs: 8}}
+	s := netstate.HostSnapshot{Schema: netstate.HostSnapshotSchema, OverS: 3,
+		Host: netstate.HostEnvironment{Host: name, CPUs: 8}}
 	s.Reading.Host = name
-	s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{
+	s.Reading.Snapshot.Interfaces = []netstate.InterfaceSnapshot{
 		{Interface: "eth0", MAC: fmt.Sprintf("02:00:00:00:00:%02x", n), MTU: 1500, Up: true,
 			Addresses: []string{fmt.Sprintf("192.0.2.%d/24", n)}}}
-	s.Reading.Begin.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxPackets: 1000, TxPackets: 1000}}
-	s.Reading.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxPackets: 2000, TxPackets: 2000,
+	s.Reading.Begin.Interfaces = []netstate.InterfaceCounters{{Interface: "eth0", RxPackets: 1000, TxPackets: 1000}}
+	s.Reading.End.Interfaces = []netstate.InterfaceCounters{{Interface: "eth0", RxPackets: 2000, TxPackets: 2000,
 		AtNs: 3e9}}
 	s.Reading.Begin.SNMP, s.Reading.End.SNMP = map[string]int64{"Tcp.OutSegs": 1000},
 		map[string]int64{"Tcp.OutSegs": 2000}
-	s.Reading.Begin.CPU, s.Reading.End.CPU = []record.CPUTimes{{}}, []record.CPUTimes{{Idle: 2.8, User: 0.2}}
-	s.Reading.Begin.Softnet, s.Reading.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{}}
-	s.State = record.HostState{
-		KernelDrops: &record.KernelDrops{},
+	s.Reading.Begin.CPU, s.Reading.End.CPU = []netstate.CPUTimes{{}}, []netstate.CPUTimes{{Idle: 2.8, User: 0.2}}
+	s.Reading.Begin.Softnet, s.Reading.End.Softnet = []netstate.SoftnetCounters{{}}, []netstate.SoftnetCounters{{}}
+	s.State = netstate.HostState{
+		KernelDrops: &netstate.KernelDrops{},
 		UptimeS:     86400, FirstNamespace: true, TCP: map[string]int{}, Parameters: map[string]string{
 			"net.ipv4.tcp_window_scaling": "1"},
-		NICs: []record.NIC{{Interface: "eth0", Driver: "igb", Bus: "0000:03:00.0", NUMA: &numa, OperState: "up",
+		NICs: []netstate.NIC{{Interface: "eth0", Driver: "igb", Bus: "0000:03:00.0", NUMA: &numa, OperState: "up",
 			Carrier: true, SpeedMbps: 1000, BestMbps: 1000, OfferedMbps: 1000, Duplex: "full", Autoneg: &on,
-			Channels: &record.Channels{Combined: 4, MostCombined: 4}, Features: map[string]bool{"rx-gro": true,
+			Channels: &netstate.Channels{Combined: 4, MostCombined: 4}, Features: map[string]bool{"rx-gro": true,
 				"tx-tcp-segmentation": true}}},
 	}
 	for _, part := range []string{"nics", "parameters", "parameter files", "sockets", "sockstat", "neighbour tables",
 		"conntrack", "resolver", "clock", "frequency governors", "open files", "memory", "nexthops", "nftables", "lldp",
 		"kernel log", record.ByTracepoint} {
-		s.State.Parts = append(s.State.Parts, record.StatePart{Part: part})
+		s.State.Parts = append(s.State.Parts, netstate.StatePart{Part: part})
 	}
 	return s
 }
 
 // Interrupts are three interrupts with the same CPUs.
-func Interrupts(cpus string) (list []record.IRQ) {
+func Interrupts(cpus string) (list []netstate.IRQ) {
 	for n := range 3 {
-		list = append(list, record.IRQ{IRQ: 30 + n, Affinity: cpus, Count: 5})
+		list = append(list, netstate.IRQ{IRQ: 30 + n, Affinity: cpus, Count: 5})
 	}
 	return list
 }
 
 // Waits gives a snapshot one connection with data to send.
-func Waits(state string, i record.TCPInfo) func(*record.HostSnapshot) {
-	return func(s *record.HostSnapshot) {
-		s.State.Notable = []record.Connection{{Local: "192.0.2.15:9", Remote: "192.0.2.16:9", State: state,
+func Waits(state string, i netstate.TCPInfo) func(*netstate.HostSnapshot) {
+	return func(s *netstate.HostSnapshot) {
+		s.State.Notable = []netstate.Connection{{Local: "192.0.2.15:9", Remote: "192.0.2.16:9", State: state,
 			SendQueue: 100, Info: &i}}
 	}
 }
 
 // Probed gives a snapshot the results of a probe.
-func Probed(p record.Probe) func(*record.HostSnapshot) {
-	return func(s *record.HostSnapshot) { s.State.Probes = []record.Probe{p} }
+func Probed(p netstate.Probe) func(*netstate.HostSnapshot) {
+	return func(s *netstate.HostSnapshot) { s.State.Probes = []netstate.Probe{p} }
 }
 
 // Facts returns the facts of a finding in JSON, or its lines of evidence if it has no facts.
@@ -170,8 +171,8 @@ func FoundBy(e record.Evaluation, id string) (list []record.Finding) {
 
 // TwoHosts returns hosts x (.1) and y (.2), each with eth0 in 10.72.0.0/24 and eth1 in
 // 10.73.0.0/24. x has strict reverse-path filters on all interfaces.
-func TwoHosts() (x, y record.HostSnapshot) {
-	for i, s := range []*record.HostSnapshot{&x, &y} {
+func TwoHosts() (x, y netstate.HostSnapshot) {
+	for i, s := range []*netstate.HostSnapshot{&x, &y} {
 		*s = HostNamed([]string{"x", "y"}[i], i+1)
 		r, end := &s.Reading.Snapshot, []string{".1/24", ".2/24"}[i]
 		r.Interfaces = nil
@@ -180,13 +181,13 @@ func TwoHosts() (x, y record.HostSnapshot) {
 		s.Reading.Begin.Interfaces, s.Reading.End.Interfaces = nil, nil
 		for n, name := range []string{"eth0", "eth1"} {
 			net := []string{"10.72.0", "10.73.0"}[n]
-			r.Interfaces = append(r.Interfaces, record.InterfaceSnapshot{Interface: name, MAC: "02:00:00:00:0" +
+			r.Interfaces = append(r.Interfaces, netstate.InterfaceSnapshot{Interface: name, MAC: "02:00:00:00:0" +
 				string(rune('0'+i)) + ":0" + string(rune('0'+n)), MTU: 1500, Up: true, Addresses: []string{net + end}})
-			r.Routes = append(r.Routes, record.ParseRoute(facts.MainTable, net+".0/24", net+
+			r.Routes = append(r.Routes, netstate.ParseRoute(facts.MainTable, net+".0/24", net+
 				".0/24 dev "+name+" proto kernel scope link"))
-			s.Reading.Begin.Interfaces = append(s.Reading.Begin.Interfaces, record.InterfaceCounters{Interface: name,
+			s.Reading.Begin.Interfaces = append(s.Reading.Begin.Interfaces, netstate.InterfaceCounters{Interface: name,
 				RxPackets: 100})
-			s.Reading.End.Interfaces = append(s.Reading.End.Interfaces, record.InterfaceCounters{Interface: name,
+			s.Reading.End.Interfaces = append(s.Reading.End.Interfaces, netstate.InterfaceCounters{Interface: name,
 				RxPackets: 110})
 		}
 	}
@@ -207,13 +208,13 @@ func BehindASwitch(out uint64, lost int64) (record.Trial, *topology.Topology) {
 			To: topology.End{Node: "sg300", Interface: "a-eth0"}},
 			{From: topology.End{Node: "b", Interface: "eth0"}, To: topology.End{Node: "sg300", Interface: "b-eth0"}}},
 	}
-	reading := func(host string, rx, tx uint64) record.HostReading {
-		at := func(ns int64, rx, tx uint64) record.Reading {
-			return record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxBytes: rx, TxBytes: tx,
+	reading := func(host string, rx, tx uint64) netstate.HostReading {
+		at := func(ns int64, rx, tx uint64) netstate.Reading {
+			return netstate.Reading{Interfaces: []netstate.InterfaceCounters{{Interface: "eth0", RxBytes: rx, TxBytes: tx,
 				AtNs: ns}}}
 		}
-		return record.HostReading{Host: host, Begin: at(0, 0, 0), End: at(10*second, rx, tx),
-			Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
+		return netstate.HostReading{Host: host, Begin: at(0, 0, 0), End: at(10*second, rx, tx),
+			Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{
 				{Interface: "eth0", Kind: "veth", Up: true}}}}
 	}
 	port := func(name, peer string, in, out uint64) record.SwitchPort {
@@ -221,7 +222,7 @@ func BehindASwitch(out uint64, lost int64) (record.Trial, *topology.Topology) {
 			Counters: record.SwitchCounters{InOctets: in, OutOctets: out, InUcast: in / 1500, OutUcast: out / 1500}}
 	}
 	const sent = 100e6
-	trial := record.Trial{WindowS: 10, Hosts: []record.HostReading{reading("a", 0, sent), reading("b", out, 0)},
+	trial := record.Trial{WindowS: 10, Hosts: []netstate.HostReading{reading("a", 0, sent), reading("b", out, 0)},
 		Flows: []record.Flow{{ID: "f1", From: "a", To: "b", Connected: true, RetransBytes: lost,
 			Path: []string{"a.eth0", "sg300.a-eth0", "sg300.b-eth0", "b.eth0"}}},
 		Switches: []record.SwitchReading{{Switch: "sg300", Ports: []record.SwitchPort{port("a-eth0", "a.eth0", sent, 0),
@@ -241,7 +242,7 @@ func Cut() record.Trial {
 
 // Neighbour changes the first client's neighbour entry for the server's second address.
 func Neighbour(tr *record.Trial, mac, state string) {
-	for _, table := range [][]record.Neighbour{tr.Hosts[1].Snapshot.Neighbours, tr.Hosts[1].Before.Neighbours} {
+	for _, table := range [][]netstate.Neighbour{tr.Hosts[1].Snapshot.Neighbours, tr.Hosts[1].Before.Neighbours} {
 		for i := range table {
 			if table[i].Address == "192.168.1.16" {
 				table[i].MAC, table[i].State = mac, state

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/cause"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -63,7 +64,7 @@ func filtered(h *facts.Host, c cause.Of[cause.Direction], names []string) (findi
 		if s.name == "" {
 			args = cause.Direction{}
 		}
-		finding := facts.Found(c, h, confidence, args).With(h.Name, h.Dropped(func(d record.KernelDrop) bool {
+		finding := facts.Found(c, h, confidence, args).With(h.Name, h.Dropped(func(d netstate.KernelDrop) bool {
 			return slices.Contains(names, d.Reason) && d.Interface == s.name && d.Direction == s.direction
 		})...)
 		finding.About.Interface = s.name

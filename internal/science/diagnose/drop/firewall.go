@@ -5,6 +5,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -20,13 +21,13 @@ var FirewallRules = []rule.Rule{
 }
 
 // nftGrown returns by how much the counter of a rule grew or, since the boot, its value.
-func nftGrown(h *facts.Host, r record.NftRule) uint64 {
+func nftGrown(h *facts.Host, r netstate.NftRule) uint64 {
 	return facts.Between(h, r.Before, r.Packets, h.State.Nftables.CountedS)
 }
 
 // nftDroppers returns the dropping rules whose counters grew, the largest growth first, and the
 // dropping rules without a counter.
-func nftDroppers(h *facts.Host) (grown, uncounted []record.NftRule) {
+func nftDroppers(h *facts.Host) (grown, uncounted []netstate.NftRule) {
 	if h.State.Nftables == nil {
 		return nil, nil
 	}
@@ -39,7 +40,7 @@ func nftDroppers(h *facts.Host) (grown, uncounted []record.NftRule) {
 			grown = append(grown, r)
 		}
 	}
-	slices.SortStableFunc(grown, func(a, b record.NftRule) int {
+	slices.SortStableFunc(grown, func(a, b netstate.NftRule) int {
 		return int(min(nftGrown(h, b), 1<<31)) - int(min(nftGrown(h, a), 1<<31))
 	})
 	return grown, uncounted
@@ -73,9 +74,9 @@ func firewallDrops(f facts.Trial) (findings []record.Finding) {
 }
 
 // nftAt returns the rules that dropped packets of a direction; none: it is not known which did.
-func nftAt(h *facts.Host, direction string) []record.NftRule {
+func nftAt(h *facts.Host, direction string) []netstate.NftRule {
 	grown, _ := nftDroppers(h)
-	return slices.DeleteFunc(grown, func(r record.NftRule) bool {
+	return slices.DeleteFunc(grown, func(r netstate.NftRule) bool {
 		return r.Hook != "" && r.Hook != "forward" && direction != "" && sends(r.Hook) != (direction == "tx")
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -122,7 +123,7 @@ func dropped(h *facts.Host, others []facts.CounterDrop) (list []record.Drop) {
 	}
 	for _, m := range h.Reading.End.Softnet {
 		n := m.Dropped
-		if i := slices.IndexFunc(h.Reading.Begin.Softnet, func(b record.SoftnetCounters) bool {
+		if i := slices.IndexFunc(h.Reading.Begin.Softnet, func(b netstate.SoftnetCounters) bool {
 			return b.CPU == m.CPU
 		}); i >= 0 {
 			n -= min(n, h.Reading.Begin.Softnet[i].Dropped)

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose"
@@ -19,16 +20,16 @@ import (
 // TestDrops: the table has the kernel's reasons, and marks counters of the same packets.
 func TestDrops(t *testing.T) {
 	s := diagnosetest.Dropping(
-		record.KernelDrop{Reason: "UNHANDLED_PROTO", Interface: "eth0", Direction: "rx", Protocol: "LLDP",
+		netstate.KernelDrop{Reason: "UNHANDLED_PROTO", Interface: "eth0", Direction: "rx", Protocol: "LLDP",
 			Place: "__netif_receive_skb_core", Packets: 50},
-		record.KernelDrop{Reason: "SOCKET_RCVBUFF", Interface: "eth0", Direction: "rx", Protocol: "IPv4 UDP",
+		netstate.KernelDrop{Reason: "SOCKET_RCVBUFF", Interface: "eth0", Direction: "rx", Protocol: "IPv4 UDP",
 			Packets: 5},
-		record.KernelDrop{Reason: "NO_SOCKET", Interface: "eth0", Direction: "rx", Protocol: "IPv6 UDP", Packets: 30},
+		netstate.KernelDrop{Reason: "NO_SOCKET", Interface: "eth0", Direction: "rx", Protocol: "IPv6 UDP", Packets: 30},
 	)
 	s.State.KernelDrops.Lost, s.State.KernelDrops.Unspecified = 3, 4
 	s.Reading.End.Interfaces[0].RxDropped, s.Reading.End.Interfaces[0].RxMissed = 50, 2
 	s.Reading.End.SNMP["Udp.RcvbufErrors"], s.Reading.End.SNMP["Udp.NoPorts"] = 6, 30
-	e := diagnose.Hosts([]record.HostSnapshot{s})
+	e := diagnose.Hosts([]netstate.HostSnapshot{s})
 	var got []string
 	for _, d := range e.Drops {
 		got = append(got, fmt.Sprint(d.Where, " ", d.Direction, " ", d.Counter, " ", d.Protocol, " ", d.Packets, " ",
@@ -57,7 +58,7 @@ func TestDrops(t *testing.T) {
 	}
 	s.State.KernelDrops = nil
 	s.State.Parts[len(s.State.Parts)-1].Missing = "no bpf"
-	if e := diagnose.Hosts([]record.HostSnapshot{s}); e.DropsBy[0] != (record.DropSource{Host: "nas",
+	if e := diagnose.Hosts([]netstate.HostSnapshot{s}); e.DropsBy[0] != (record.DropSource{Host: "nas",
 		By:  record.ByCounters,
 		Why: "no bpf"}) ||
 		!slices.ContainsFunc(e.Unevaluated, func(u record.Unevaluated) bool {
@@ -72,17 +73,17 @@ func TestDrops(t *testing.T) {
 // queue, and hides none.
 func TestFilterQdiscs(t *testing.T) {
 	for _, kind := range []string{"ingress", "clsact"} {
-		s := diagnosetest.Dropping(record.KernelDrop{Reason: "TC_INGRESS", Interface: "eth0", Direction: "rx",
+		s := diagnosetest.Dropping(netstate.KernelDrop{Reason: "TC_INGRESS", Interface: "eth0", Direction: "rx",
 			Protocol: "IPv4 UDP",
 			Packets:  5000})
-		for _, q := range []record.QdiscCounters{{Interface: "eth0", Kind: kind, Handle: "ffff:", Parent: "ingress",
+		for _, q := range []netstate.QdiscCounters{{Interface: "eth0", Kind: kind, Handle: "ffff:", Parent: "ingress",
 			Drops: 5000}, {Interface: "eth0", Kind: "fq_codel", Handle: "8001:", Parent: "root", Drops: 20}} {
 			s.Reading.End.Qdiscs = append(s.Reading.End.Qdiscs, q)
 			q.Drops = 0
 			s.Reading.Begin.Qdiscs = append(s.Reading.Begin.Qdiscs, q)
 		}
 		s.Reading.End.SNMP["Ip.FragFails"] = 50
-		e := diagnose.Hosts([]record.HostSnapshot{s})
+		e := diagnose.Hosts([]netstate.HostSnapshot{s})
 		if list := diagnosetest.FoundBy(e, "qdisc-drop"); len(list) != 1 ||
 			list[0].Args != (cause.Qdisc{Kind: "fq_codel"}) {
 			t.Errorf("%s: %+v", kind, list)
@@ -113,44 +114,44 @@ func TestFilterQdiscs(t *testing.T) {
 func TestFirstDrops(t *testing.T) {
 	s := diagnosetest.Dropping()
 	s.Reading.End.Interfaces[0].RxMissed = 2
-	if e := diagnose.Hosts([]record.HostSnapshot{s}); len(e.Drops) != 1 || e.Drops[0].Boot || e.Drops[0].Packets != 2 {
+	if e := diagnose.Hosts([]netstate.HostSnapshot{s}); len(e.Drops) != 1 || e.Drops[0].Boot || e.Drops[0].Packets != 2 {
 		t.Errorf("%+v", e.Drops)
 	}
 }
 
 // TestDropRules: findings that the kernel's reasons make, change and prevent.
 func TestDropRules(t *testing.T) {
-	row := func(reason, direction string, n int64) record.KernelDrop {
-		return record.KernelDrop{Reason: reason, Interface: "eth0", Direction: direction, Protocol: "IPv4 UDP",
+	row := func(reason, direction string, n int64) netstate.KernelDrop {
+		return netstate.KernelDrop{Reason: reason, Interface: "eth0", Direction: direction, Protocol: "IPv4 UDP",
 			Place: "nf_hook_slow", Packets: n}
 	}
 	for _, test := range []struct {
-		rows           []record.KernelDrop
+		rows           []netstate.KernelDrop
 		rxDropped      uint64
 		id, confidence string // empty: nothing is found
 		evidence       string
 	}{
-		{rows: []record.KernelDrop{row("NETFILTER_DROP", "tx", 20)}, id: "netfilter-drop", confidence: record.Likely,
+		{rows: []netstate.KernelDrop{row("NETFILTER_DROP", "tx", 20)}, id: "netfilter-drop", confidence: record.Likely,
 			evidence: `"direction":"tx","packets":20,"protocol":"IPv4 UDP","over_s":3,"reason":"NETFILTER_DROP","place":"nf_hook_slow"`},
 		// of 1000
-		{rows: []record.KernelDrop{row("NETFILTER_DROP", "rx", 20)}, id: "netfilter-drop", confidence: record.Likely},
-		{rows: []record.KernelDrop{row("NETFILTER_DROP", "rx", 9)}, id: "netfilter-drop", confidence: record.Possible},
-		{rows: []record.KernelDrop{{Reason: "NETFILTER_DROP", Packets: 9}}, id: "netfilter-drop",
+		{rows: []netstate.KernelDrop{row("NETFILTER_DROP", "rx", 20)}, id: "netfilter-drop", confidence: record.Likely},
+		{rows: []netstate.KernelDrop{row("NETFILTER_DROP", "rx", 9)}, id: "netfilter-drop", confidence: record.Possible},
+		{rows: []netstate.KernelDrop{{Reason: "NETFILTER_DROP", Packets: 9}}, id: "netfilter-drop",
 			confidence: record.Possible, evidence: `{"packets":9,"over_s"`},
-		{rows: []record.KernelDrop{row("TC_INGRESS", "rx", 500)}, id: "tc-drop", confidence: record.Likely},
+		{rows: []netstate.KernelDrop{row("TC_INGRESS", "rx", 500)}, id: "tc-drop", confidence: record.Likely},
 		{rxDropped: 10, id: "rx-dropped", confidence: record.Possible, evidence: `"name":"rx_dropped","grew":10,`},
 		// of 1050 that arrive, and nothing of unknown protocols
 		{rxDropped: 50, id: "rx-dropped", confidence: record.Likely, evidence: `"name":"rx_dropped","grew":50,`},
-		{rxDropped: 50, rows: []record.KernelDrop{row("UNHANDLED_PROTO", "rx", 50)}},
-		{rxDropped: 500, rows: []record.KernelDrop{row("UNHANDLED_PROTO", "rx", 50)}, id: "rx-dropped",
+		{rxDropped: 50, rows: []netstate.KernelDrop{row("UNHANDLED_PROTO", "rx", 50)}},
+		{rxDropped: 500, rows: []netstate.KernelDrop{row("UNHANDLED_PROTO", "rx", 50)}, id: "rx-dropped",
 			confidence: record.Likely, evidence: `"name":"rx_dropped","grew":450,`},
-		{rxDropped: 50, rows: []record.KernelDrop{row("CPU_BACKLOG", "rx", 50)}, id: "rx-dropped",
+		{rxDropped: 50, rows: []netstate.KernelDrop{row("CPU_BACKLOG", "rx", 50)}, id: "rx-dropped",
 			confidence: record.Likely, evidence: `"reason":"CPU_BACKLOG"`},
-		{rows: []record.KernelDrop{row("OTHERHOST", "rx", 50), row("NETFILTER_DROP", "rx", -7)}},
+		{rows: []netstate.KernelDrop{row("OTHERHOST", "rx", 50), row("NETFILTER_DROP", "rx", -7)}},
 	} {
 		s := diagnosetest.Dropping(test.rows...)
 		s.Reading.End.Interfaces[0].RxDropped = test.rxDropped
-		found := slices.DeleteFunc(diagnose.Hosts([]record.HostSnapshot{s}).Findings, func(f record.Finding) bool {
+		found := slices.DeleteFunc(diagnose.Hosts([]netstate.HostSnapshot{s}).Findings, func(f record.Finding) bool {
 			return f.ExplainedBy != ""
 		})
 		switch {
@@ -169,7 +170,7 @@ func TestDropRules(t *testing.T) {
 
 // TestFilterTraced: the kernel's reasons tell by which interface the reverse-path filter drops.
 func TestFilterTraced(t *testing.T) {
-	s := diagnosetest.Dropping(record.KernelDrop{Reason: "IP_RPFILTER", Interface: "eth1", Direction: "rx",
+	s := diagnosetest.Dropping(netstate.KernelDrop{Reason: "IP_RPFILTER", Interface: "eth1", Direction: "rx",
 		Protocol: "IPv4 ICMP",
 		Packets:  3})
 	eth1 := s.Reading.Snapshot.Interfaces[0]
@@ -177,7 +178,7 @@ func TestFilterTraced(t *testing.T) {
 	s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces, eth1)
 	s.Reading.Snapshot.Sysctls = map[string]string{"net.ipv4.conf.all.rp_filter": "1"}
 	s.Reading.End.SNMP[facts.FilterCounter] = 3
-	e := diagnose.Hosts([]record.HostSnapshot{s})
+	e := diagnose.Hosts([]netstate.HostSnapshot{s})
 	i := slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == "strict-rp-filter" })
 	want := fact.Fact{Host: "nas", Is: fact.Dropped{Interface: "eth1", Direction: "rx", Packets: 3,
 		Protocol: "IPv4 ICMP", OverS: 3, Reason: "IP_RPFILTER"}}
@@ -192,13 +193,13 @@ func TestFilterTraced(t *testing.T) {
 func TestNeighbourFailedNow(t *testing.T) {
 	for packets, want := range map[int64]string{0: record.Possible, 3: record.Possible, 200: record.Likely} {
 		s := diagnosetest.HostNamed("nas", 1)
-		s.Reading.Snapshot.Neighbours = append(s.Reading.Snapshot.Neighbours, record.Neighbour{Address: "10.78.0.99",
+		s.Reading.Snapshot.Neighbours = append(s.Reading.Snapshot.Neighbours, netstate.Neighbour{Address: "10.78.0.99",
 			Interface: "eth0", State: "FAILED"})
-		s.State.KernelDrops = &record.KernelDrops{
-			Rows: []record.KernelDrop{{Reason: "NEIGH_FAILED", Interface: "eth0", Direction: "tx", Protocol: "IPv4 UDP",
+		s.State.KernelDrops = &netstate.KernelDrops{
+			Rows: []netstate.KernelDrop{{Reason: "NEIGH_FAILED", Interface: "eth0", Direction: "tx", Protocol: "IPv4 UDP",
 				Packets: packets}}}
 		got := ""
-		for _, f := range diagnose.Hosts([]record.HostSnapshot{s}).Findings {
+		for _, f := range diagnose.Hosts([]netstate.HostSnapshot{s}).Findings {
 			if f.ID == "neighbour-failed" {
 				got = f.Confidence
 			}
@@ -214,8 +215,8 @@ func TestNeighbourFailedNow(t *testing.T) {
 func TestSharedBacklog(t *testing.T) {
 	for processed, verdict := range map[uint64]string{1000: facts.Harmful, 100_000: facts.Unknown} {
 		s := diagnosetest.HostNamed("lab", 1)
-		s.Reading.End.Softnet[0] = record.SoftnetCounters{Processed: processed, Dropped: 9, Squeezed: 500}
-		e := diagnose.Hosts([]record.HostSnapshot{s})
+		s.Reading.End.Softnet[0] = netstate.SoftnetCounters{Processed: processed, Dropped: 9, Squeezed: 500}
+		e := diagnose.Hosts([]netstate.HostSnapshot{s})
 		if i := slices.IndexFunc(e.Drops, func(d record.Drop) bool {
 			return d.Counter == "softnet_stat dropped"
 		}); i < 0 || e.Drops[i].Verdict != verdict {
@@ -236,9 +237,9 @@ func TestSharedLog(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		s := diagnosetest.HostNamed("lab", 1)
 		s.State.FirstNamespace = first
-		s.State.Log = &record.KernelLog{
-			Lines: []record.LogLine{{Text: "nf_conntrack: nf_conntrack: table full, dropping packet"}}}
-		for _, f := range diagnose.Hosts([]record.HostSnapshot{s}).Findings {
+		s.State.Log = &netstate.KernelLog{
+			Lines: []netstate.LogLine{{Text: "nf_conntrack: nf_conntrack: table full, dropping packet"}}}
+		for _, f := range diagnose.Hosts([]netstate.HostSnapshot{s}).Findings {
 			if f.ID == "fault-logged" &&
 				strings.Contains(diagnosetest.Facts(f), `"machine_log":`) == first {
 				t.Errorf("first namespace %t: %+v", first, f.Facts)

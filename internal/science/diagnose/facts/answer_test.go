@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/diagnosetest"
@@ -32,7 +33,7 @@ func TestIngress(t *testing.T) {
 		{"arp_announce=1 asks with any address of the subnet", 1, server("all.arp_announce", "1"), "[eth0 eth1]"},
 		{"arp_announce=2", 3, nil, "[eth1]"},
 		{"the server has a permanent entry and does not ask", 1, func(tr *record.Trial) {
-			tr.Hosts[0].Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.168.1.101",
+			tr.Hosts[0].Snapshot.Neighbours = []netstate.Neighbour{{Interface: "eth0", Address: "192.168.1.101",
 				MAC: "02:00:00:00:00:01", State: "PERMANENT"}}
 			tr.Hosts[0].Before.Neighbours = nil
 		}, "[eth1]"},

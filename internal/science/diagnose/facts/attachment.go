@@ -7,12 +7,12 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Prefixes returns the addresses of an interface with their prefix lengths, without link-local
 // ones.
-func Prefixes(i record.InterfaceSnapshot) (list []netip.Prefix) {
+func Prefixes(i netstate.InterfaceSnapshot) (list []netip.Prefix) {
 	for _, text := range i.Addresses {
 		if p, err := netip.ParsePrefix(text); err == nil && !p.Addr().IsLinkLocalUnicast() {
 			list = append(list, p)
@@ -37,7 +37,7 @@ func ShareSubnet(a, b *Interface) bool {
 // pair is two interfaces of two hosts that are in the same subnet.
 type pair struct {
 	H, Other *Host
-	A, B     record.InterfaceSnapshot
+	A, B     netstate.InterfaceSnapshot
 }
 
 // Hosts returns the names of the two hosts.
@@ -52,7 +52,7 @@ func (p pair) Ends() (a, b fact.End) {
 // without a port to a network, as containers and virtual machines use. Several hosts may have the
 // same addresses there. A bridge that has learned the MAC address of another host in the comparison
 // is not inside, if its ports are veth, tun or tap.
-func (h *Host) inside(i record.InterfaceSnapshot) bool {
+func (h *Host) inside(i netstate.InterfaceSnapshot) bool {
 	if i.Kind == "dummy" {
 		return true
 	}
@@ -66,7 +66,7 @@ func (h *Host) inside(i record.InterfaceSnapshot) bool {
 		}
 		ports[p.Interface] = p.Master == i.Interface
 	}
-	return !slices.ContainsFunc(h.Reading.Snapshot.FDB, func(e record.FDBEntry) bool {
+	return !slices.ContainsFunc(h.Reading.Snapshot.FDB, func(e netstate.FDBEntry) bool {
 		return !e.Local && ports[e.Interface] && h.foreign[strings.ToLower(e.MAC)]
 	})
 }
@@ -78,7 +78,7 @@ const MostInterfaces, MostNetworks, mostPairs = 500, 64, 10_000
 
 // attached is an interface with its networks, each of them once.
 type attached struct {
-	I        record.InterfaceSnapshot
+	I        netstate.InterfaceSnapshot
 	Vrf      string // of Interface.VRF
 	Networks []netip.Prefix
 }
@@ -121,7 +121,7 @@ type Attachment struct {
 
 // Attachments returns the interfaces by which a host reaches others: up, with an address, and not
 // in a network inside the host.
-func Attachments(s record.HostSnapshot) (list []Attachment) {
+func Attachments(s netstate.HostSnapshot) (list []Attachment) {
 	h := Host{Reading: s.Reading}
 	for _, a := range h.Attachments() {
 		list = append(list, Attachment{a.I.Interface, a.I.MTU, a.I.SpeedBps, Prefixes(a.I)})

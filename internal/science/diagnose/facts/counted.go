@@ -8,7 +8,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // DriverCounters is the name of the part of a snapshot with the drivers' own counters.
@@ -37,12 +37,12 @@ func Between[N int64 | uint64](h *Host, before, now N, seconds float64) N {
 
 // Counted returns by how much the counters of the interface grew between the readings; zero if that
 // is not known.
-func (p Port) Counted() record.InterfaceCounters {
-	i := slices.IndexFunc(p.Host.Counted, func(c record.InterfaceCounters) bool {
+func (p Port) Counted() netstate.InterfaceCounters {
+	i := slices.IndexFunc(p.Host.Counted, func(c netstate.InterfaceCounters) bool {
 		return c.Interface == p.Interface.Interface
 	})
 	if i < 0 {
-		return record.InterfaceCounters{}
+		return netstate.InterfaceCounters{}
 	}
 	return p.Host.Counted[i]
 }
@@ -50,8 +50,8 @@ func (p Port) Counted() record.InterfaceCounters {
 // countersKnown reports whether the snapshot has the counters of a driver whose names linerate
 // knows.
 func (h *Host) countersKnown() bool {
-	return slices.ContainsFunc(h.State.NICs, func(n record.NIC) bool {
-		return len(n.Counters) > 0 && record.KnowsCounters(n.Driver)
+	return slices.ContainsFunc(h.State.NICs, func(n netstate.NIC) bool {
+		return len(n.Counters) > 0 && netstate.KnowsCounters(n.Driver)
 	})
 }
 
@@ -60,7 +60,7 @@ func (h *Host) countersKnown() bool {
 func (h *Host) countersUnknown() error {
 	var unknown []string
 	for _, n := range h.State.NICs {
-		if record.KnowsCounters(n.Driver) {
+		if netstate.KnowsCounters(n.Driver) {
 			return nil
 		}
 		if n.Bus != "" && !slices.Contains(unknown, n.Driver) {
@@ -130,7 +130,7 @@ func (h *Host) onlyIPv6() bool {
 		return false
 	}
 	routed := func(v4 bool) bool {
-		return slices.ContainsFunc(h.Reading.Snapshot.Routes, func(r record.RouteEntry) bool {
+		return slices.ContainsFunc(h.Reading.Snapshot.Routes, func(r netstate.RouteEntry) bool {
 			to, is := destination(r, v4)
 			return is && to.Bits() == 0 && !IsDiscard(r)
 		})
@@ -142,23 +142,23 @@ func (h *Host) onlyIPv6() bool {
 
 // queue is a queueing discipline with what it counted between two readings.
 type queue struct {
-	record.QdiscCounters
+	netstate.QdiscCounters
 	// InnerOf reports whether the counts are also part of another qdisc of the same interface.
 	InnerOf bool
 }
 
 // Counted returns by how much the counters of each interface grew between the two readings.
-func Counted(r record.HostReading) (list []record.InterfaceCounters) {
+func Counted(r netstate.HostReading) (list []netstate.InterfaceCounters) {
 	grown := func(before, after uint64) uint64 { return after - min(after, before) }
 	for _, end := range r.End.Interfaces {
-		i := slices.IndexFunc(r.Begin.Interfaces, func(b record.InterfaceCounters) bool {
+		i := slices.IndexFunc(r.Begin.Interfaces, func(b netstate.InterfaceCounters) bool {
 			return b.Interface == end.Interface
 		})
 		if i < 0 {
 			continue
 		}
 		b := r.Begin.Interfaces[i]
-		list = append(list, record.InterfaceCounters{
+		list = append(list, netstate.InterfaceCounters{
 			Interface: end.Interface, RxPackets: grown(b.RxPackets, end.RxPackets),
 			TxPackets: grown(b.TxPackets, end.TxPackets),
 			RxDropped: grown(b.RxDropped, end.RxDropped), TxDropped: grown(b.TxDropped, end.TxDropped),
@@ -173,7 +173,7 @@ func Counted(r record.HostReading) (list []record.InterfaceCounters) {
 }
 
 // queued returns what each queueing discipline counted between the two readings.
-func queued(r record.HostReading) (list []queue) {
+func queued(r netstate.HostReading) (list []queue) {
 	for _, end := range r.End.Qdiscs {
 		q := queue{QdiscCounters: end}
 		if b, ok := r.AtBegin(end); ok {
@@ -194,7 +194,7 @@ func queued(r record.HostReading) (list []queue) {
 // it: rx_errors without the frames of wrong length and those that were missed, which some drivers
 // include (linux/if_link.h), or rx_crc_errors if that is larger, because some drivers count it
 // separately.
-func Damaged(c record.InterfaceCounters) (counter string, n uint64) {
+func Damaged(c netstate.InterfaceCounters) (counter string, n uint64) {
 	n = c.RxErrors - min(c.RxErrors, c.RxLength+c.RxMissed)
 	if c.RxCRC > n {
 		return "rx_crc_errors", c.RxCRC
@@ -206,7 +206,7 @@ func Damaged(c record.InterfaceCounters) (counter string, n uint64) {
 const Missed = "rx_missed_errors"
 
 // Share returns the interface's share of a total over the interfaces in among; 0 if the total is 0.
-func (h *Host) Share(p *Interface, among []*Interface, of func(record.InterfaceDelta) float64) float64 {
+func (h *Host) Share(p *Interface, among []*Interface, of func(netstate.InterfaceDelta) float64) float64 {
 	total := 0.0
 	for _, o := range among {
 		total += of(h.Deltas[o.Name])

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -22,26 +23,26 @@ type Trial struct {
 type Host struct {
 	Name       string
 	Alone      bool // it is the only host
-	Reading    record.HostReading
+	Reading    netstate.HostReading
 	Interfaces []*Interface
-	Deltas     map[string]record.InterfaceDelta
+	Deltas     map[string]netstate.InterfaceDelta
 
 	byAddress map[netip.Addr]*Interface
 	byMAC     map[string]*Interface // nil: several interfaces have the address
 
 	// The fields below are set only for snapshots of hosts (Observe).
 	foreign map[string]bool // MAC addresses of the other hosts
-	State   record.HostState
+	State   netstate.HostState
 	OverS   float64 // seconds between the readings
 	Boot    bool    // the first reading is that of the boot, with all counters 0
 	Shared  bool    // most of softnet_stat is from other network namespaces (hostload.Foreign)
 	CPUs    int
-	Flows   []record.Flow              // of the trial; for a run only
-	nics    map[string]int             // index in State.NICs by name of the interface
-	Pasted  []string                   // parts that a pasted text has; none: the snapshot was not pasted
-	Counted []record.InterfaceCounters // growth between the readings
+	Flows   []record.Flow                // of the trial; for a run only
+	nics    map[string]int               // index in State.NICs by name of the interface
+	Pasted  []string                     // parts that a pasted text has; none: the snapshot was not pasted
+	Counted []netstate.InterfaceCounters // growth between the readings
 	Queued  []queue
-	Traced  []record.KernelDrop // dropped between the readings
+	Traced  []netstate.KernelDrop // dropped between the readings
 	// Packets of Traced that each counter includes: Named all of them, Benign those dropped without
 	// harm.
 	Named, Benign map[Tally]uint64
@@ -65,7 +66,7 @@ func Gather(trial record.Trial, t *topology.Topology) Trial {
 	for _, th := range t.Hosts {
 		reading, _ := trial.Reading(th.Name)
 		h := &Host{Name: th.Name, Alone: len(t.Hosts) == 1, Reading: reading,
-			Deltas: map[string]record.InterfaceDelta{}}
+			Deltas: map[string]netstate.InterfaceDelta{}}
 		for _, d := range reading.Deltas() {
 			h.Deltas[d.Interface] = d
 		}
@@ -90,12 +91,12 @@ func Gather(trial record.Trial, t *topology.Topology) Trial {
 // vrf returns the name of the VRF that an interface belongs to, or ""; a VRF belongs to itself.
 // Interfaces of a VRF look up routes and answer ARP for themselves, among the addresses of the VRF
 // (Documentation/networking/vrf.rst).
-func vrf(s record.Snapshot, i record.InterfaceSnapshot) string {
+func vrf(s netstate.Snapshot, i netstate.InterfaceSnapshot) string {
 	name := i.Master
 	if i.Kind == "vrf" {
 		name = i.Interface
 	}
-	if slices.ContainsFunc(s.Interfaces, func(m record.InterfaceSnapshot) bool {
+	if slices.ContainsFunc(s.Interfaces, func(m netstate.InterfaceSnapshot) bool {
 		return m.Interface == name && m.Kind == "vrf"
 	}) {
 		return name

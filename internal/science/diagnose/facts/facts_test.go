@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose"
@@ -13,16 +14,16 @@ import (
 // TestInside: networks of containers are each host's own, and a bridge without ports is no link
 // that is down.
 func TestInside(t *testing.T) {
-	hosts := []record.HostSnapshot{diagnosetest.HostNamed("a", 1), diagnosetest.HostNamed("b", 2)}
+	hosts := []netstate.HostSnapshot{diagnosetest.HostNamed("a", 1), diagnosetest.HostNamed("b", 2)}
 	for i := range hosts {
 		s := &hosts[i]
 		s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces,
-			record.InterfaceSnapshot{Interface: "docker0", Kind: "bridge", Up: true, MTU: 1500 - 50*i,
+			netstate.InterfaceSnapshot{Interface: "docker0", Kind: "bridge", Up: true, MTU: 1500 - 50*i,
 				MAC: "02:42:00:00:00:01", Addresses: []string{"172.17.0.1/16"}},
-			record.InterfaceSnapshot{Interface: "veth1", Kind: "veth", Master: "docker0", Up: true, MTU: 1500 - 50*i})
-		s.State.NICs = append(s.State.NICs, record.NIC{Interface: "docker0"})
-		s.Reading.Snapshot.Routes = []record.RouteEntry{
-			record.ParseRoute(254, "", "blackhole 10.244.7.0/26 proto bird")}
+			netstate.InterfaceSnapshot{Interface: "veth1", Kind: "veth", Master: "docker0", Up: true, MTU: 1500 - 50*i})
+		s.State.NICs = append(s.State.NICs, netstate.NIC{Interface: "docker0"})
+		s.Reading.Snapshot.Routes = []netstate.RouteEntry{
+			netstate.ParseRoute(254, "", "blackhole 10.244.7.0/26 proto bird")}
 	}
 	for _, f := range diagnose.Hosts(hosts).Findings {
 		if f.ID != "blackhole-route" || f.Confidence != record.Possible {

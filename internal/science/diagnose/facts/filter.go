@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/fact"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // OwnOnly reports whether a value of arp_ignore keeps an interface from answering for the addresses
@@ -95,13 +95,13 @@ func (f Trial) DroppedRequests(h *Host) (list []droppedRequest) {
 
 // Filtered reports whether a neighbour entry of a host is unresolved because of another host's
 // reverse-path filter.
-func (f Trial) Filtered(peer *Host, n record.Neighbour) bool {
+func (f Trial) Filtered(peer *Host, n netstate.Neighbour) bool {
 	return slices.ContainsFunc(f.Hosts, func(h *Host) bool { return h.dropsRequest(peer, n) != nil })
 }
 
 // dropsRequest returns why an interface of the host drops a peer's ARP requests. It is nil if it
 // does not drop them, or if the link, arp_ignore or arp_filter may be the reason.
-func (h *Host) dropsRequest(peer *Host, n record.Neighbour) *droppedRequest {
+func (h *Host) dropsRequest(peer *Host, n netstate.Neighbour) *droppedRequest {
 	target := Parse(n.Address)
 	if peer == h || !Failed(n) || !target.Is4() {
 		return nil
@@ -112,7 +112,7 @@ func (h *Host) dropsRequest(peer *Host, n record.Neighbour) *droppedRequest {
 	}
 	arrived := true // as far as is known
 	if h.OverS > 0 && n.State == "INCOMPLETE" {
-		i := slices.IndexFunc(h.Counted, func(c record.InterfaceCounters) bool { return c.Interface == at.Name })
+		i := slices.IndexFunc(h.Counted, func(c netstate.InterfaceCounters) bool { return c.Interface == at.Name })
 		arrived = i < 0 || h.Counted[i].RxPackets > 0
 	}
 	u := &droppedRequest{At: at, Is: fact.DroppedRequest{Peer: peer.Name, For: target, State: n.State, On: n.Interface,

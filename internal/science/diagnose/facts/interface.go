@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"linerate/internal/model/device"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // Port is an interface with the settings of its driver. NIC is zero if they were not read.
 type Port struct {
 	Host      *Host
-	NIC       record.NIC
-	Interface record.InterfaceSnapshot
+	NIC       netstate.NIC
+	Interface netstate.InterfaceSnapshot
 }
 
 // Hardware reports whether the interface belongs to a device, not to software. Where no device was
@@ -22,7 +22,7 @@ func (p Port) Hardware() bool {
 }
 
 // Port returns an interface of the host with its NIC.
-func (h *Host) Port(i record.InterfaceSnapshot) Port {
+func (h *Host) Port(i netstate.InterfaceSnapshot) Port {
 	if h.nics == nil {
 		h.nics = map[string]int{}
 		for n := len(h.State.NICs) - 1; n >= 0; n-- { // of two with one name the first
@@ -45,7 +45,7 @@ func (p Port) GlobalAddresses() []string {
 
 // Stacked reports whether an interface is of a kind that uses the MAC address of the interface
 // below it.
-func Stacked(i record.InterfaceSnapshot) bool {
+func Stacked(i netstate.InterfaceSnapshot) bool {
 	return slices.Contains([]string{"vlan", "macvlan", "ipvlan", "bond", "bridge", "vrf", "team"}, i.Kind)
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
@@ -61,7 +62,7 @@ func (h *Host) Missing(part string) error {
 		}
 		return orNotRead(h.Reading.End.Missing, "softnet")
 	}
-	i := slices.IndexFunc(s.Parts, func(p record.StatePart) bool { return p.Part == part })
+	i := slices.IndexFunc(s.Parts, func(p netstate.StatePart) bool { return p.Part == part })
 	if i < 0 {
 		return errors.New("not in the snapshot")
 	}

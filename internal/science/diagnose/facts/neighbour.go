@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/fact"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // virtualMACs are prefixes of MAC addresses that several routers share (RFC 9568, HSRP, GLBP).
@@ -24,11 +24,11 @@ const MostAnswers = 64
 
 // Answered returns the replies to ARP requests that the host received: to those of the snapshot and
 // those of probes.
-func (h *Host) Answered() []record.Neighbour {
+func (h *Host) Answered() []netstate.Neighbour {
 	list := slices.Clone(h.Reading.Snapshot.Answers)
 	for _, p := range h.State.Probes {
 		for _, m := range p.ARP[:min(len(p.ARP), MostAnswers)] {
-			list = append(list, record.Neighbour{Interface: p.Interface, Address: p.Address, MAC: m})
+			list = append(list, netstate.Neighbour{Interface: p.Interface, Address: p.Address, MAC: m})
 		}
 		list = append(list, p.Answers[:min(len(p.Answers), MostAnswers)]...)
 	}
@@ -82,7 +82,7 @@ func Near(a, b string) bool {
 }
 
 // AnswersFor returns the MAC addresses that answered ARP requests for a neighbour, in lower case.
-func (h *Host) AnswersFor(n record.Neighbour) (macs []string) {
+func (h *Host) AnswersFor(n netstate.Neighbour) (macs []string) {
 	for _, a := range h.Reading.Snapshot.Answers {
 		if a.Interface == n.Interface && a.Address == n.Address {
 			macs = append(macs, strings.ToLower(a.MAC))
@@ -92,9 +92,9 @@ func (h *Host) AnswersFor(n record.Neighbour) (macs []string) {
 }
 
 // Neighbours returns the host's entries for an address at the begin and the end of the window.
-func (h *Host) Neighbours(addr netip.Addr) []record.Neighbour {
-	var list []record.Neighbour
-	text, seen := addr.String(), map[record.Neighbour]bool{}
+func (h *Host) Neighbours(addr netip.Addr) []netstate.Neighbour {
+	var list []netstate.Neighbour
+	text, seen := addr.String(), map[netstate.Neighbour]bool{}
 	for _, n := range h.Entries() {
 		if n.Address == text && !seen[n] {
 			seen[n] = true
@@ -105,25 +105,25 @@ func (h *Host) Neighbours(addr netip.Addr) []record.Neighbour {
 }
 
 // Entries returns the neighbour table at the end of the window, followed by that at its begin.
-func (h *Host) Entries() []record.Neighbour {
+func (h *Host) Entries() []netstate.Neighbour {
 	return slices.Concat(h.Reading.Snapshot.Neighbours, h.Reading.Before.Neighbours)
 }
 
 // Resolved reports whether an entry has a MAC address that the host sends to.
-func Resolved(n record.Neighbour) bool {
+func Resolved(n netstate.Neighbour) bool {
 	return n.MAC != "" && !Failed(n)
 }
 
 // Learned reports whether an entry was learned by ARP or neighbour discovery.
-func Learned(n record.Neighbour) bool {
+func Learned(n netstate.Neighbour) bool {
 	return Resolved(n) && n.State != "PERMANENT" && n.State != "NOARP"
 }
 
 // Failed reports whether an entry is of a neighbour that does not answer.
-func Failed(n record.Neighbour) bool { return n.State == "FAILED" || n.State == "INCOMPLETE" }
+func Failed(n netstate.Neighbour) bool { return n.State == "FAILED" || n.State == "INCOMPLETE" }
 
 // FailedEntry returns an entry of a neighbour that does not answer, as evidence.
-func FailedEntry(n record.Neighbour) fact.Neighbour {
+func FailedEntry(n netstate.Neighbour) fact.Neighbour {
 	return fact.Neighbour{Address: n.Address, Interface: n.Interface, State: n.State}
 }
 
@@ -131,7 +131,7 @@ func FailedEntry(n record.Neighbour) fact.Neighbour {
 // answer, as evidence. A few packets, as when a host is off, are left out.
 func (h *Host) Unresolved(names ...string) []any {
 	const many = 10
-	return h.Dropped(func(d record.KernelDrop) bool {
+	return h.Dropped(func(d netstate.KernelDrop) bool {
 		return d.Reason == "NEIGH_FAILED" && d.Packets >= many && slices.Contains(names, d.Interface)
 	})
 }

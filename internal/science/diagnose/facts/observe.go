@@ -3,6 +3,7 @@ package facts
 import (
 	"slices"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 
@@ -11,7 +12,7 @@ import (
 
 // Observe arranges snapshots for rules. If boot is set, counters are compared with those of the
 // boot instead of the first reading.
-func Observe(list []record.HostSnapshot, boot bool) Trial {
+func Observe(list []netstate.HostSnapshot, boot bool) Trial {
 	var t topology.Topology
 	var trial record.Trial
 	for _, s := range list {
@@ -58,24 +59,24 @@ const mostNeighbours, mostForwarded = 2000, 20_000
 
 // addressedFirst returns a host's interfaces, at most MostInterfaces: if there are more, those with
 // addresses first. A snapshot may come from elsewhere and be of any size.
-func addressedFirst(list []record.InterfaceSnapshot) []record.InterfaceSnapshot {
+func addressedFirst(list []netstate.InterfaceSnapshot) []netstate.InterfaceSnapshot {
 	if len(list) <= MostInterfaces {
 		return list
 	}
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b record.InterfaceSnapshot) int {
+	slices.SortStableFunc(list, func(a, b netstate.InterfaceSnapshot) int {
 		return min(len(b.Addresses), 1) - min(len(a.Addresses), 1)
 	})
 	return list[:MostInterfaces]
 }
 
 // readingAtBoot returns the reading of a host at its boot, with all counters 0.
-func readingAtBoot(r record.HostReading) (b record.Reading) {
+func readingAtBoot(r netstate.HostReading) (b netstate.Reading) {
 	if len(r.Begin.Interfaces) > 0 {
 		r.End = r.Begin
 	}
 	for _, i := range r.End.Interfaces {
-		b.Interfaces = append(b.Interfaces, record.InterfaceCounters{Interface: i.Interface})
+		b.Interfaces = append(b.Interfaces, netstate.InterfaceCounters{Interface: i.Interface})
 	}
 	return b
 }

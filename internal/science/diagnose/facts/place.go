@@ -3,6 +3,7 @@ package facts
 import (
 	"net/netip"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -30,7 +31,7 @@ func (h *Host) ByGateway(gateway netip.Addr, name string) []record.Touch {
 func OneTouch(touches ...record.Touch) []record.Touch { return touches[:min(len(touches), MostPlaces)] }
 
 // BackBy returns the destinations of a route as networks to which answers leave by it.
-func BackBy(r record.RouteEntry) (touches []record.Touch) {
+func BackBy(r netstate.RouteEntry) (touches []record.Touch) {
 	for _, v4 := range []bool{true, false} {
 		if to, is := destination(r, v4); is {
 			touches = append(touches, record.Touch{Back: to.Masked()})

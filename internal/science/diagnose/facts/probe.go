@@ -3,14 +3,14 @@ package facts
 import (
 	"slices"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // EchoUnanswered reports whether a probe got no echo reply and no connection was accepted.
-func EchoUnanswered(p record.Probe) bool {
+func EchoUnanswered(p netstate.Probe) bool {
 	return p.Echo != nil && p.Echo.Sent > 0 && p.Echo.Received == 0 &&
-		!slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool {
-			return c.Outcome == record.ConnectAccepted
+		!slices.ContainsFunc(p.Connects, func(c netstate.ConnectProbe) bool {
+			return c.Outcome == netstate.ConnectAccepted
 		})
 }
 

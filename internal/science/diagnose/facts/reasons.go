@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 )
 
 // reason is what linerate knows about one of the kernel's reasons for a drop (enum skb_drop_reason,
@@ -18,7 +18,7 @@ type reason struct {
 
 // ReasonOf returns what is known of the reason for a drop. Its verdict is Unknown for reasons that
 // are not in the table, such as those of later kernels.
-func ReasonOf(d record.KernelDrop) reason {
+func ReasonOf(d netstate.KernelDrop) reason {
 	r, is := Reasons[d.Reason]
 	if !is {
 		r = reason{Verdict: Unknown}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 
 	"linerate/internal/science/diagnose/counter"
 	"linerate/internal/science/diagnose/facts"
@@ -43,7 +43,7 @@ func TestReasonTable(t *testing.T) {
 			}
 		}
 	}
-	if r := facts.ReasonOf(record.KernelDrop{Reason: "OF_TOMORROW"}); r.Verdict != facts.Unknown {
+	if r := facts.ReasonOf(netstate.KernelDrop{Reason: "OF_TOMORROW"}); r.Verdict != facts.Unknown {
 		t.Errorf("%+v", r)
 	}
 }

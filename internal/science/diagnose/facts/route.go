@@ -6,21 +6,21 @@ import (
 	"strings"
 
 	"linerate/internal/model/fact"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/setting"
 )
 
 // hopsOf returns the next hops of a route; if it has only one, that one. Via is empty if the
 // destination is on the link.
-func hopsOf(r record.RouteEntry) []record.RouteNexthop {
+func hopsOf(r netstate.RouteEntry) []netstate.RouteNexthop {
 	if len(r.Nexthops) > 0 {
 		return r.Nexthops
 	}
-	return []record.RouteNexthop{{Interface: r.Interface, Via: r.Via}}
+	return []netstate.RouteNexthop{{Interface: r.Interface, Via: r.Via}}
 }
 
 // EachGateway calls yield for each gateway once, with the first route by it.
-func (h *Host) EachGateway(yield func(r record.RouteEntry, gateway netip.Addr, name string)) {
+func (h *Host) EachGateway(yield func(r netstate.RouteEntry, gateway netip.Addr, name string)) {
 	seen := map[netip.Addr]bool{}
 	for _, r := range h.Reading.Snapshot.Routes {
 		for _, hop := range hopsOf(r) {
@@ -35,7 +35,7 @@ func (h *Host) EachGateway(yield func(r record.RouteEntry, gateway netip.Addr, n
 
 // Routed reports whether a route without a gateway leads to an address by an interface.
 func (h *Host) Routed(addr netip.Addr, name string) bool {
-	return slices.ContainsFunc(h.Reading.Snapshot.Routes, func(r record.RouteEntry) bool {
+	return slices.ContainsFunc(h.Reading.Snapshot.Routes, func(r netstate.RouteEntry) bool {
 		to, err := netip.ParsePrefix(r.To)
 		return err == nil && to.Contains(addr) && r.Interface == name && r.Via == "" && len(r.Nexthops) == 0
 	})
@@ -45,13 +45,13 @@ func (h *Host) Routed(addr netip.Addr, name string) bool {
 var discarding = []string{"blackhole", "unreachable", "prohibit", "throw"}
 
 // IsDiscard reports whether a route discards the packets that it applies to.
-func IsDiscard(r record.RouteEntry) bool { return slices.Contains(discarding, r.Type) }
+func IsDiscard(r netstate.RouteEntry) bool { return slices.Contains(discarding, r.Type) }
 
 // LastResort reports whether a route is a default route that applies only if there is no other:
 // that of the kernel for IPv6, and the one that ends the lookup in a VRF's table
 // (Documentation/networking/vrf.rst: metric 4278198272). The highest byte of such a metric is 255,
 // which routing daemons use as the distance of a route that must not be used.
-func LastResort(r record.RouteEntry) bool {
+func LastResort(r netstate.RouteEntry) bool {
 	to, _ := destination(r, !strings.Contains(r.To, ":"))
 	return r.Metric >= 255<<24 && to.Bits() == 0
 }
@@ -89,7 +89,7 @@ func (h *Host) Object(to netip.Prefix) int {
 
 // RouteVia reports whether a route that a user has made leaves by an interface. The kernel's own
 // routes for local addresses are in table 255.
-func RouteVia(r record.RouteEntry, name string) bool {
+func RouteVia(r netstate.RouteEntry, name string) bool {
 	if r.Table == 255 || strings.HasPrefix(r.To, "fe80:") || strings.HasPrefix(r.To, "ff00:") {
 		return false
 	}
@@ -98,7 +98,7 @@ func RouteVia(r record.RouteEntry, name string) bool {
 
 // Route returns the destination of the main table's route to an address, and the next hops if the
 // route is a multipath route. to is invalid if there is no route.
-func (h *Host) Route(destination netip.Addr) (to netip.Prefix, hops []record.RouteNexthop) {
+func (h *Host) Route(destination netip.Addr) (to netip.Prefix, hops []netstate.RouteNexthop) {
 	for _, r := range h.Reading.Snapshot.Routes {
 		prefix, err := netip.ParsePrefix(r.To)
 		if err == nil && r.Table == MainTable && prefix.Contains(destination) &&
@@ -119,7 +119,7 @@ type Hop struct {
 }
 
 // RoutesBy returns the routes that use a nexthop object.
-func (h *Host) RoutesBy(id int) (list []record.RouteEntry) {
+func (h *Host) RoutesBy(id int) (list []netstate.RouteEntry) {
 	for _, r := range h.Reading.Snapshot.Routes {
 		if r.Object == id {
 			list = append(list, r)
@@ -151,7 +151,7 @@ const EveryRoute = "every route"
 const LocalTable, DefaultTable = 255, 253
 
 // destination returns the prefix of a route, and whether it is of the given family.
-func destination(r record.RouteEntry, v4 bool) (netip.Prefix, bool) {
+func destination(r netstate.RouteEntry, v4 bool) (netip.Prefix, bool) {
 	if p, err := netip.ParsePrefix(r.To); err == nil {
 		return p, p.Addr().Is4() == v4
 	}
@@ -160,7 +160,7 @@ func destination(r record.RouteEntry, v4 bool) (netip.Prefix, bool) {
 }
 
 // Back returns the most specific route to an address in a host's main and default tables.
-func (h *Host) Back(to netip.Addr) (best record.RouteEntry, found bool) {
+func (h *Host) Back(to netip.Addr) (best netstate.RouteEntry, found bool) {
 	bits := -1
 	for _, r := range h.Reading.Snapshot.Routes {
 		p, is := destination(r, to.Is4())
@@ -174,7 +174,7 @@ func (h *Host) Back(to netip.Addr) (best record.RouteEntry, found bool) {
 // OtherRoutes reports whether some packets may use routes that Back does not see, because they are
 // in other tables or were left out of the snapshot.
 func (h *Host) OtherRoutes() bool {
-	return h.Missing(EveryRoute) != nil || slices.ContainsFunc(h.Reading.Snapshot.Rules, func(r record.RuleEntry) bool {
+	return h.Missing(EveryRoute) != nil || slices.ContainsFunc(h.Reading.Snapshot.Rules, func(r netstate.RuleEntry) bool {
 		return r.Other || !slices.Contains([]int{MainTable, LocalTable, DefaultTable}, r.Table)
 	})
 }
@@ -245,9 +245,9 @@ func (h *Host) Egress(from, to netip.Addr) (names []string, known bool) {
 		return nil, false
 	}
 	rules := slices.Clone(h.Reading.Snapshot.Rules)
-	slices.SortStableFunc(rules, func(a, b record.RuleEntry) int { return a.Priority - b.Priority })
+	slices.SortStableFunc(rules, func(a, b netstate.RuleEntry) int { return a.Priority - b.Priority })
 	if len(rules) == 0 {
-		rules = []record.RuleEntry{{Table: MainTable}}
+		rules = []netstate.RuleEntry{{Table: MainTable}}
 	}
 	selects := func(prefix string, addr netip.Addr) bool {
 		p, err := netip.ParsePrefix(prefix)
@@ -260,7 +260,7 @@ func (h *Host) Egress(from, to netip.Addr) (names []string, known bool) {
 		if !selects(rule.From, from) || !selects(rule.To, to) {
 			continue
 		}
-		var best record.RouteEntry
+		var best netstate.RouteEntry
 		bits := -1
 		for _, r := range h.Reading.Snapshot.Routes {
 			prefix, err := netip.ParsePrefix(r.To)
@@ -336,8 +336,8 @@ func Parse(text string) netip.Addr {
 // UsesTable reports whether the host has a rule or a route in a table.
 func (h *Host) UsesTable(table int) bool {
 	s := h.Reading.Snapshot
-	return slices.ContainsFunc(s.Rules, func(r record.RuleEntry) bool { return r.Table == table }) ||
-		slices.ContainsFunc(s.Routes, func(r record.RouteEntry) bool { return r.Table == table })
+	return slices.ContainsFunc(s.Rules, func(r netstate.RuleEntry) bool { return r.Table == table }) ||
+		slices.ContainsFunc(s.Routes, func(r netstate.RouteEntry) bool { return r.Table == table })
 }
 
 // Gateway returns the gateway of the main table's default route for IPv6 if six is set, otherwise
@@ -354,7 +354,7 @@ func (h *Host) Gateway(six bool) netip.Addr {
 }
 
 // Route returns a route as evidence.
-func Route(r record.RouteEntry, is string) fact.Route {
+func Route(r netstate.RouteEntry, is string) fact.Route {
 	f := fact.Route{Is: is, Table: r.Table, Route: r.Text}
 	for _, hop := range hopsOf(r) {
 		f.Interfaces = append(f.Interfaces, hop.Interface)

@@ -3,6 +3,7 @@ package facts
 import (
 	"net/netip"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -12,7 +13,7 @@ func (h *Host) Devices(name string) (touches []record.Touch) {
 		return nil
 	}
 	touches = []record.Touch{{Device: name}}
-	nic := h.Port(record.InterfaceSnapshot{Interface: name}).NIC
+	nic := h.Port(netstate.InterfaceSnapshot{Interface: name}).NIC
 	for _, i := range h.Reading.Snapshot.Interfaces {
 		if i.Master == name || nic.VLAN != 0 && i.Index != 0 && i.Index == nic.Peer {
 			touches = append(touches, record.Touch{Device: i.Interface})
@@ -22,7 +23,7 @@ func (h *Host) Devices(name string) (touches []record.Touch) {
 }
 
 // path returns what a connection depends on: its ends, and the route by which it leaves.
-func (h *Host) path(c record.Connection) (touches []record.Touch) {
+func (h *Host) path(c netstate.Connection) (touches []record.Touch) {
 	local, err := netip.ParseAddrPort(c.Local)
 	remote, remoteErr := netip.ParseAddrPort(c.Remote)
 	if err != nil || remoteErr != nil {
@@ -50,7 +51,7 @@ func (h *Host) path(c record.Connection) (touches []record.Touch) {
 }
 
 // Paths returns what the connections that meet a condition depend on, one list for each.
-func (h *Host) Paths(where func(record.Connection) bool) (list [][]record.Touch) {
+func (h *Host) Paths(where func(netstate.Connection) bool) (list [][]record.Touch) {
 	for _, c := range h.State.Notable {
 		if where(c) && len(list) < MostPlaces {
 			list = append(list, h.path(c))
@@ -70,7 +71,7 @@ func ListenerAt(local string) record.Touch {
 }
 
 // To returns the destination of a route.
-func To(r record.RouteEntry) (touches []record.Touch) {
+func To(r netstate.RouteEntry) (touches []record.Touch) {
 	for _, v4 := range []bool{true, false} {
 		if to, is := destination(r, v4); is {
 			touches = append(touches, record.Touch{Route: to})

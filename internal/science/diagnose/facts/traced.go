@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
 
@@ -19,7 +20,7 @@ const SoftnetDropped = "softnet_stat"
 const FilterDropped = "tc filters"
 
 // trace adds the packets that the kernel dropped between the readings.
-func (h *Host) trace(rows []record.KernelDrop) {
+func (h *Host) trace(rows []netstate.KernelDrop) {
 	h.Named, h.Benign = map[Tally]uint64{}, map[Tally]uint64{}
 	for _, d := range rows {
 		if d.Packets <= 0 {
@@ -38,7 +39,7 @@ func (h *Host) trace(rows []record.KernelDrop) {
 }
 
 // tallyOf returns the counter that includes such packets, for their interface or the host.
-func tallyOf(d record.KernelDrop, counter string) Tally {
+func tallyOf(d netstate.KernelDrop, counter string) Tally {
 	if counter == SoftnetDropped || strings.Contains(counter, ".") {
 		return Tally{"", counter}
 	}
@@ -47,7 +48,7 @@ func tallyOf(d record.KernelDrop, counter string) Tally {
 
 // Dropped returns at most four kinds of packets that the kernel dropped between the readings, as
 // evidence.
-func (h *Host) Dropped(where func(record.KernelDrop) bool) (list []any) {
+func (h *Host) Dropped(where func(netstate.KernelDrop) bool) (list []any) {
 	for _, d := range h.Traced {
 		if len(list) < most && where(d) {
 			list = append(list, fact.Dropped{Interface: d.Interface, Direction: d.Direction, Packets: d.Packets,
@@ -59,7 +60,7 @@ func (h *Host) Dropped(where func(record.KernelDrop) bool) (list []any) {
 
 // Harms reports whether a counter includes packets that were dropped for a reason that is not
 // harmless.
-func Harms(d record.KernelDrop, t Tally) bool {
+func Harms(d netstate.KernelDrop, t Tally) bool {
 	r := ReasonOf(d)
 	return r.Verdict != Harmless && slices.ContainsFunc(r.Counters, func(counter string) bool {
 		return tallyOf(d, counter) == t

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/hint"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -16,15 +17,15 @@ import (
 func Backlog(h *facts.Host) []record.Step {
 	const key = "net.core.somaxconn"
 	most := h.Number(key, 0)
-	list := slices.DeleteFunc(slices.Clone(h.State.Listeners), func(l record.Listener) bool {
+	list := slices.DeleteFunc(slices.Clone(h.State.Listeners), func(l netstate.Listener) bool {
 		return l.Protocol != "tcp"
 	})
-	if now := slices.DeleteFunc(slices.Clone(list), func(l record.Listener) bool {
+	if now := slices.DeleteFunc(slices.Clone(list), func(l netstate.Listener) bool {
 		return !facts.Full(l)
 	}); len(now) > 0 {
 		list = now
 	}
-	bounded := func(l record.Listener) bool { return l.Backlog >= most }
+	bounded := func(l netstate.Listener) bool { return l.Backlog >= most }
 	if most >= 0 && len(list) > 0 && !slices.ContainsFunc(list, bounded) {
 		return []record.Step{record.Advice(h.Name, hint.ProgramBacklog{Somaxconn: most})}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/cause"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 
@@ -23,95 +24,95 @@ func strained() record.Trial {
 	t.GoodputBps = t.LimitBps / 2
 	h := &t.Hosts[0]
 	h.Begin.BeganNs, h.End.BeganNs = 0, 1e9
-	idle := record.CPUTimes{}
+	idle := netstate.CPUTimes{}
 	h.Begin.CPU, h.End.CPU = nil, nil
 	for cpu := -1; cpu < 2; cpu++ {
 		idle.CPU = cpu
 		h.Begin.CPU = append(h.Begin.CPU, idle)
-		h.End.CPU = append(h.End.CPU, record.CPUTimes{CPU: cpu, User: 0.25, SoftIRQ: 0.25, Idle: 0.5})
+		h.End.CPU = append(h.End.CPU, netstate.CPUTimes{CPU: cpu, User: 0.25, SoftIRQ: 0.25, Idle: 0.5})
 	}
-	h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{CPU: 1}},
-		[]record.SoftnetCounters{{CPU: 1, Processed: 1000}}
-	h.Begin.Events, h.End.Events = []record.CPUEvents{{CPU: 1}},
-		[]record.CPUEvents{{CPU: 1, Interrupts: 500, Softirqs: map[string]uint64{"NET_RX": 9000}}}
-	h.Begin.Memory, h.End.Memory = &record.MemoryLoad{}, &record.MemoryLoad{AvailableBytes: 5e8, TCPBytes: 4e8}
+	h.Begin.Softnet, h.End.Softnet = []netstate.SoftnetCounters{{CPU: 1}},
+		[]netstate.SoftnetCounters{{CPU: 1, Processed: 1000}}
+	h.Begin.Events, h.End.Events = []netstate.CPUEvents{{CPU: 1}},
+		[]netstate.CPUEvents{{CPU: 1, Interrupts: 500, Softirqs: map[string]uint64{"NET_RX": 9000}}}
+	h.Begin.Memory, h.End.Memory = &netstate.MemoryLoad{}, &netstate.MemoryLoad{AvailableBytes: 5e8, TCPBytes: 4e8}
 	h.Begin.SNMP, h.End.SNMP = map[string]int64{}, map[string]int64{}
 	return t
 }
 
 // alone makes the second CPU serve softirqs and nothing else.
-func alone(h *record.HostReading) {
-	h.End.CPU[0] = record.CPUTimes{CPU: -1, User: 0.05, SoftIRQ: 0.5, Idle: 0.45}
-	h.End.CPU[2] = record.CPUTimes{CPU: 1, User: 0.01, SoftIRQ: 0.98, Idle: 0.01}
+func alone(h *netstate.HostReading) {
+	h.End.CPU[0] = netstate.CPUTimes{CPU: -1, User: 0.05, SoftIRQ: 0.5, Idle: 0.45}
+	h.End.CPU[2] = netstate.CPUTimes{CPU: 1, User: 0.01, SoftIRQ: 0.98, Idle: 0.01}
 }
 
 func TestMachine(t *testing.T) {
 	for _, test := range []struct {
 		name       string
-		change     func(t *record.Trial, h *record.HostReading)
+		change     func(t *record.Trial, h *netstate.HostReading)
 		id         string // empty: none
 		confidence string
 		evidence   string
 	}{
-		{"nothing", func(*record.Trial, *record.HostReading) {}, "", "", ""},
-		{"one core", func(_ *record.Trial, h *record.HostReading) {
+		{"nothing", func(*record.Trial, *netstate.HostReading) {}, "", "", ""},
+		{"one core", func(_ *record.Trial, h *netstate.HostReading) {
 			alone(h)
 		}, "softirq-one-core", record.Likely, `"receive_per_s":9000,"interrupts_per_s":500`},
-		{"one core, squeezed", func(_ *record.Trial, h *record.HostReading) {
+		{"one core, squeezed", func(_ *record.Trial, h *netstate.HostReading) {
 			alone(h)
 			h.End.Softnet[0].Squeezed = 7
 		}, "softirq-one-core", record.Certain, `"squeezed":7`},
-		{"one core at the limit", func(t *record.Trial, h *record.HostReading) {
+		{"one core at the limit", func(t *record.Trial, h *netstate.HostReading) {
 			alone(h)
 			t.GoodputBps = t.LimitBps
 		}, "", "", ""},
-		{"one core of other work", func(_ *record.Trial, h *record.HostReading) {
+		{"one core of other work", func(_ *record.Trial, h *netstate.HostReading) {
 			alone(h)
 			h.End.CPU[2].User, h.End.CPU[2].SoftIRQ = 0.98, 0.01
 		}, "", "", ""},
-		{"all cores", func(_ *record.Trial, h *record.HostReading) {
+		{"all cores", func(_ *record.Trial, h *netstate.HostReading) {
 			alone(h)
-			h.End.CPU[0] = record.CPUTimes{CPU: -1, SoftIRQ: 0.98, Idle: 0.02}
+			h.End.CPU[0] = netstate.CPUTimes{CPU: -1, SoftIRQ: 0.98, Idle: 0.02}
 		}, "", "", ""},
-		{"one core of two that receive", func(_ *record.Trial, h *record.HostReading) {
+		{"one core of two that receive", func(_ *record.Trial, h *netstate.HostReading) {
 			alone(h)
-			h.Begin.Events = append(h.Begin.Events, record.CPUEvents{CPU: 0})
-			h.End.Events = append(h.End.Events, record.CPUEvents{CPU: 0, Softirqs: map[string]uint64{"NET_RX": 1200}})
+			h.Begin.Events = append(h.Begin.Events, netstate.CPUEvents{CPU: 0})
+			h.End.Events = append(h.End.Events, netstate.CPUEvents{CPU: 0, Softirqs: map[string]uint64{"NET_RX": 1200}})
 		}, "", "", ""},
-		{"one core, and flows on a full link", func(t *record.Trial, h *record.HostReading) {
+		{"one core, and flows on a full link", func(t *record.Trial, h *netstate.HostReading) {
 			alone(h)
 			for i := range t.Flows {
 				t.Flows[i].LimitedBy = "full link"
 			}
 		}, "", "", ""},
-		{"one core without receiving", func(_ *record.Trial, h *record.HostReading) {
+		{"one core without receiving", func(_ *record.Trial, h *netstate.HostReading) {
 			alone(h)
 			h.End.Events = nil
 		}, "", "", ""},
-		{"drops", func(_ *record.Trial, h *record.HostReading) {
+		{"drops", func(_ *record.Trial, h *netstate.HostReading) {
 			h.End.Softnet[0].Dropped = 3
 		}, "softnet-drop", record.Certain, `"cpu":1,"dropped":3,"took":1000`},
-		{"drops among other namespaces' packets", func(_ *record.Trial, h *record.HostReading) {
+		{"drops among other namespaces' packets", func(_ *record.Trial, h *netstate.HostReading) {
 			h.End.Softnet[0].Dropped, h.End.Softnet[0].Processed = 3, 1<<40
 		}, "softnet-drop", record.Possible,
 			`"whole_machine":{"hosts":["server"`},
-		{"one core, squeezed by other namespaces' packets", func(_ *record.Trial, h *record.HostReading) {
+		{"one core, squeezed by other namespaces' packets", func(_ *record.Trial, h *netstate.HostReading) {
 			alone(h)
 			h.End.Softnet[0].Squeezed, h.End.Softnet[0].Processed = 7, 1<<40
 		}, "softirq-one-core", record.Possible, `"squeezed":7`},
-		{"ring overrun", func(_ *record.Trial, h *record.HostReading) {
+		{"ring overrun", func(_ *record.Trial, h *netstate.HostReading) {
 			h.Snapshot.Interfaces[0].Kind, h.End.Interfaces[0].RxMissed = "", 42
 		}, "ring-overrun", record.Certain, `"interface":"eth0","missed":42`},
-		{"the same packets counted by a bond", func(_ *record.Trial, h *record.HostReading) {
+		{"the same packets counted by a bond", func(_ *record.Trial, h *netstate.HostReading) {
 			h.Snapshot.Interfaces[0].Kind, h.End.Interfaces[0].RxMissed = "bond", 42
 		}, "", "", ""},
-		{"tcp_mem", func(_ *record.Trial, h *record.HostReading) {
+		{"tcp_mem", func(_ *record.Trial, h *netstate.HostReading) {
 			h.End.SNMP["TcpExt.TCPMemoryPressures"] = 2
 		}, "memory-pressure", record.Certain, `"grew":2,"bytes":400000000`},
-		{"waiting", func(_ *record.Trial, h *record.HostReading) {
+		{"waiting", func(_ *record.Trial, h *netstate.HostReading) {
 			h.End.Memory.SomeWaitedUs = 200_000
 		}, "memory-pressure", record.Likely, `"some":0.2,"all":0,"available_bytes":500000000`},
-		{"hardly waiting", func(_ *record.Trial, h *record.HostReading) {
+		{"hardly waiting", func(_ *record.Trial, h *netstate.HostReading) {
 			h.End.Memory.SomeWaitedUs = 90_000
 		}, "", "", ""},
 	} {
@@ -143,18 +144,18 @@ func TestMachine(t *testing.T) {
 // CPUs and rings dropped before the readings is possible.
 func TestMachinesOfSnapshots(t *testing.T) {
 	a, b, c := diagnosetest.HostNamed("a", 1), diagnosetest.HostNamed("b", 2), diagnosetest.HostNamed("c", 3)
-	for n, s := range []*record.HostSnapshot{&a, &b, &c} {
+	for n, s := range []*netstate.HostSnapshot{&a, &b, &c} {
 		s.Reading.Begin.BeganNs, s.Reading.End.BeganNs = 1e9, 4e9
 		s.Reading.Begin.CPU[0].Idle += float64(1000 * n) // otherwise they are one machine
 		s.Reading.End.CPU[0].Idle += float64(1000 * n)
 	}
-	b.Reading.End.Softnet = []record.SoftnetCounters{{Processed: 1000, Dropped: 7}}
-	for _, r := range []*record.Reading{&c.Reading.Begin, &c.Reading.End} {
-		r.Softnet = []record.SoftnetCounters{{Processed: 1000, Dropped: 9}}
-		r.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxMissed: 5}}
+	b.Reading.End.Softnet = []netstate.SoftnetCounters{{Processed: 1000, Dropped: 7}}
+	for _, r := range []*netstate.Reading{&c.Reading.Begin, &c.Reading.End} {
+		r.Softnet = []netstate.SoftnetCounters{{Processed: 1000, Dropped: 9}}
+		r.Interfaces = []netstate.InterfaceCounters{{Interface: "eth0", RxMissed: 5}}
 	}
 	var got []string
-	for _, f := range diagnose.Hosts([]record.HostSnapshot{a, b, c}).Findings {
+	for _, f := range diagnose.Hosts([]netstate.HostSnapshot{a, b, c}).Findings {
 		got = append(got, f.ID+" "+f.Host+" "+f.Confidence+": "+diagnosetest.Facts(f))
 	}
 	want := []string{
@@ -172,19 +173,19 @@ func TestMachinesOfSnapshots(t *testing.T) {
 // TestPlace: a machine is changed on the host that was read, also where several hosts are on it;
 // the machine of a lab is none of its hosts.
 func TestPlace(t *testing.T) {
-	reading := func(name string) (h record.HostReading) {
+	reading := func(name string) (h netstate.HostReading) {
 		h.Host = name
 		h.Begin.BeganNs, h.End.BeganNs = 1e9, 4e9
-		h.Begin.CPU, h.End.CPU = []record.CPUTimes{{}}, []record.CPUTimes{{Idle: 2.8, User: 0.2}}
-		h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}},
-			[]record.SoftnetCounters{{Processed: 2000, Dropped: 50}}
-		h.Begin.Memory, h.End.Memory = &record.MemoryLoad{}, &record.MemoryLoad{SomeWaitedUs: 2_000_000}
+		h.Begin.CPU, h.End.CPU = []netstate.CPUTimes{{}}, []netstate.CPUTimes{{Idle: 2.8, User: 0.2}}
+		h.Begin.Softnet, h.End.Softnet = []netstate.SoftnetCounters{{}},
+			[]netstate.SoftnetCounters{{Processed: 2000, Dropped: 50}}
+		h.Begin.Memory, h.End.Memory = &netstate.MemoryLoad{}, &netstate.MemoryLoad{SomeWaitedUs: 2_000_000}
 		return h
 	}
 	for want, via := range map[string][]string{"client": {"linerate"}, "this machine": nil} {
 		over := &topology.Topology{Hosts: []topology.Host{{Name: "client", Via: via}, {Name: "server", Via: via}}}
 		var ids []string
-		for _, f := range diagnose.Diagnose(record.Trial{Hosts: []record.HostReading{reading("client"),
+		for _, f := range diagnose.Diagnose(record.Trial{Hosts: []netstate.HostReading{reading("client"),
 			reading("server")}},
 			over) {
 			ids = append(ids, f.ID)
@@ -207,15 +208,15 @@ func TestRaised(t *testing.T) {
 		{"250000", "", ""},
 	} {
 		s := diagnosetest.HostNamed("a", 1)
-		s.Reading.End.Softnet = []record.SoftnetCounters{{Processed: 2000, Dropped: 50, Squeezed: 500}}
+		s.Reading.End.Softnet = []netstate.SoftnetCounters{{Processed: 2000, Dropped: 50, Squeezed: 500}}
 		trial := s.Reading // which has it among the parameters of its snapshot
 		if test.has != "" {
 			s.State.Parameters[backlog], s.State.Parameters[budget] = test.has, test.has
 			trial.Snapshot.Sysctls = map[string]string{backlog: test.has}
 		}
 		over := &topology.Topology{Hosts: []topology.Host{{Name: "a", Via: []string{"linerate"}}}}
-		for _, f := range append(diagnose.Hosts([]record.HostSnapshot{s}).Findings,
-			diagnose.Diagnose(record.Trial{Hosts: []record.HostReading{trial}}, over)...) {
+		for _, f := range append(diagnose.Hosts([]netstate.HostSnapshot{s}).Findings,
+			diagnose.Diagnose(record.Trial{Hosts: []netstate.HostReading{trial}}, over)...) {
 			want, ours := map[string]string{"softnet-drop": test.backlog, "packets-squeezed": test.budget}[f.ID]
 			switch {
 			case !ours:

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 
@@ -107,7 +108,7 @@ func resolverAbsent(_ facts.Trial, h *facts.Host) *record.Finding {
 		if !strings.HasPrefix(server, "127.") && server != "::1" {
 			return nil
 		}
-		if slices.ContainsFunc(h.State.Listeners, func(l record.Listener) bool {
+		if slices.ContainsFunc(h.State.Listeners, func(l netstate.Listener) bool {
 			return l.Protocol == "udp" && strings.HasSuffix(l.Local, ":53")
 		}) {
 			return nil

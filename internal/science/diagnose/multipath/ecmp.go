@@ -12,6 +12,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
@@ -143,7 +144,7 @@ func reweighed(f facts.Trial, k *multipath) []setting.Setting {
 			slowest = rate
 		}
 	}
-	return routeBy(k.host, k.to, k.hops, func(hop record.RouteNexthop) int {
+	return routeBy(k.host, k.to, k.hops, func(hop netstate.RouteNexthop) int {
 		// Weights are 1 to 256; four steps to the slowest link are fine enough.
 		return min(256, max(1, int(4*rate(f, k, hop.Interface)/slowest+0.5)))
 	})
@@ -151,8 +152,8 @@ func reweighed(f facts.Trial, k *multipath) []setting.Setting {
 
 // routeBy returns the host's route to a destination by the given next hops, with weights if there
 // are several.
-func routeBy(h *facts.Host, to netip.Prefix, hops []record.RouteNexthop,
-	weight func(record.RouteNexthop) int) []setting.Setting {
+func routeBy(h *facts.Host, to netip.Prefix, hops []netstate.RouteNexthop,
+	weight func(netstate.RouteNexthop) int) []setting.Setting {
 	route := setting.Route{To: to.String(), Metric: h.Metric(to)}
 	for _, hop := range hops {
 		next := setting.Nexthop{Interface: hop.Interface, Weight: weight(hop)}
@@ -170,13 +171,13 @@ func routeBy(h *facts.Host, to netip.Prefix, hops []record.RouteNexthop,
 }
 
 // ownWeight returns the weight that a next hop has now, at least 1.
-func ownWeight(hop record.RouteNexthop) int { return max(hop.Weight, 1) }
+func ownWeight(hop netstate.RouteNexthop) int { return max(hop.Weight, 1) }
 
 // ecmpDeadNexthop finds next hops that do not answer but still get their share of the flows.
 func ecmpDeadNexthop(f facts.Trial, h *facts.Host) *record.Finding {
 	var flows []fact.Fact
-	var dead record.RouteNexthop
-	var live []record.RouteNexthop
+	var dead netstate.RouteNexthop
+	var live []netstate.RouteNexthop
 	var to netip.Prefix
 	fine, stopped := 0, 0
 	for _, flow := range f.Trial.Flows {
@@ -186,7 +187,7 @@ func ecmpDeadNexthop(f facts.Trial, h *facts.Host) *record.Finding {
 			!slices.ContainsFunc(flow.Ends(), func(end topology.End) bool { return end.Node == h.Name }) {
 			continue
 		}
-		at := slices.IndexFunc(hops, func(hop record.RouteNexthop) bool { return unanswered(h, hop, destination) })
+		at := slices.IndexFunc(hops, func(hop netstate.RouteNexthop) bool { return unanswered(h, hop, destination) })
 		if at < 0 {
 			continue
 		}
@@ -197,7 +198,7 @@ func ecmpDeadNexthop(f facts.Trial, h *facts.Host) *record.Finding {
 		}
 		stopped++
 		dead, to = hops[at], prefix
-		live = slices.DeleteFunc(slices.Clone(hops), func(hop record.RouteNexthop) bool {
+		live = slices.DeleteFunc(slices.Clone(hops), func(hop netstate.RouteNexthop) bool {
 			return unanswered(h, hop, destination)
 		})
 		var is any = fact.StoppedFlow{Flow: flow.ID, To: destination, Error: flow.Error}
@@ -278,7 +279,7 @@ func groupWithout(f facts.Trial, h *facts.Host, group *setting.NexthopObject, de
 
 // unanswered reports whether the address of a next hop could not be resolved, or its interface is
 // down.
-func unanswered(h *facts.Host, hop record.RouteNexthop, destination netip.Addr) bool {
+func unanswered(h *facts.Host, hop netstate.RouteNexthop, destination netip.Addr) bool {
 	if hop.Down {
 		return true
 	}
@@ -287,7 +288,7 @@ func unanswered(h *facts.Host, hop record.RouteNexthop, destination netip.Addr) 
 		address = destination.String()
 	}
 	// The table at the end counts: at the beginning it may have answered still.
-	i := slices.IndexFunc(h.Entries(), func(n record.Neighbour) bool {
+	i := slices.IndexFunc(h.Entries(), func(n netstate.Neighbour) bool {
 		return n.Interface == hop.Interface &&
 			n.Address == address
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
@@ -80,11 +81,11 @@ func (s split) trial(over *topology.Topology) record.Trial {
 		t.Flows = append(t.Flows, f)
 	}
 	for i, name := range []string{"leaf", "spine1", "spine2"} {
-		h := record.HostReading{Host: name, Snapshot: record.Snapshot{Host: name, Sysctls: map[string]string{
+		h := netstate.HostReading{Host: name, Snapshot: netstate.Snapshot{Host: name, Sysctls: map[string]string{
 			"net.ipv4.fib_multipath_hash_policy": s.policy[min(i, 1)], "net.ipv4.fib_multipath_hash_fields": "55",
 			"net.ipv4.fib_multipath_use_neigh": "0",
 		}}}
-		route := record.RouteEntry{Table: 254, To: "10.0.200.2/32"}
+		route := netstate.RouteEntry{Table: 254, To: "10.0.200.2/32"}
 		ports := []string{"up0", "up1"}
 		if name == "leaf" {
 			ports = []string{"up1", "up2"}
@@ -94,13 +95,13 @@ func (s split) trial(over *topology.Topology) record.Trial {
 			if name == "leaf" && s.weights[k] > 0 {
 				weight = s.weights[k]
 			}
-			route.Nexthops = append(route.Nexthops, record.RouteNexthop{Interface: p, Via: fmt.Sprintf("fe80::%d:%d", i,
+			route.Nexthops = append(route.Nexthops, netstate.RouteNexthop{Interface: p, Via: fmt.Sprintf("fe80::%d:%d", i,
 				k), Weight: weight})
-			h.Begin.Interfaces = append(h.Begin.Interfaces, record.InterfaceCounters{Interface: p})
-			h.End.Interfaces = append(h.End.Interfaces, record.InterfaceCounters{Interface: p,
+			h.Begin.Interfaces = append(h.Begin.Interfaces, netstate.InterfaceCounters{Interface: p})
+			h.End.Interfaces = append(h.End.Interfaces, netstate.InterfaceCounters{Interface: p,
 				TxBytes: uint64(sent[name+"."+p]), AtNs: 1e9})
 		}
-		h.Snapshot.Routes = []record.RouteEntry{{Table: 254, To: "0.0.0.0/0"}, route}
+		h.Snapshot.Routes = []netstate.RouteEntry{{Table: 254, To: "0.0.0.0/0"}, route}
 		t.Hosts = append(t.Hosts, h)
 	}
 	return t
@@ -118,7 +119,7 @@ func (s split) overIPv6(t *record.Trial) {
 		h.Routes[1].To, h.Sysctls["net.ipv6.fib_multipath_hash_policy"] = "fd00::2/128",
 			h.Sysctls["net.ipv4.fib_multipath_hash_policy"]
 	}
-	t.Hosts = append(t.Hosts, record.HostReading{Host: "client", Snapshot: record.Snapshot{Host: "client",
+	t.Hosts = append(t.Hosts, netstate.HostReading{Host: "client", Snapshot: netstate.Snapshot{Host: "client",
 		Sysctls: map[string]string{"net.ipv6.auto_flowlabels": s.labels}}})
 }
 
@@ -246,7 +247,7 @@ func TestDeadNexthop(t *testing.T) {
 	s := split{policy: [2]string{"1", "1"}, paths: many(4, "up1 up0"), rates: [2]unit.BitRate{1e9, 1e9}, goodput: 240e6,
 		limit: 1e9}
 	over := s.topology()
-	find := func(change func(leaf *record.Snapshot, t *record.Trial)) string {
+	find := func(change func(leaf *netstate.Snapshot, t *record.Trial)) string {
 		trial := s.trial(over)
 		change(&trial.Hosts[0].Snapshot, &trial)
 		return diagnosetest.Names(diagnose.Diagnose(trial, over))
@@ -256,38 +257,38 @@ func TestDeadNexthop(t *testing.T) {
 		*f = record.Flow{ID: f.ID, From: f.From, To: f.To, OpenedBy: f.OpenedBy, Destination: f.Destination,
 			Error: "connection timed out"}
 	}
-	dead := record.Neighbour{Interface: "up2", Address: "fe80::0:1", State: "FAILED"}
+	dead := netstate.Neighbour{Interface: "up2", Address: "fe80::0:1", State: "FAILED"}
 	dead.Address = netip.MustParseAddr(dead.Address).String()
-	hop := func(s *record.Snapshot) *record.RouteNexthop { return &s.Routes[1].Nexthops[1] }
+	hop := func(s *netstate.Snapshot) *netstate.RouteNexthop { return &s.Routes[1].Nexthops[1] }
 	leaf, _ := over.Host("leaf")
 	leaf.Nexthops = []setting.NexthopObject{{ID: 10, Group: []setting.Member{{ID: 1}, {ID: 2}}},
 		{ID: 11, Resilient: &setting.Resilient{}}}
-	byGroup := func(id int) func(*record.Snapshot, *record.Trial) {
-		return func(s *record.Snapshot, t *record.Trial) {
+	byGroup := func(id int) func(*netstate.Snapshot, *record.Trial) {
+		return func(s *netstate.Snapshot, t *record.Trial) {
 			hop(s).Down, s.Sysctls["net.ipv4.fib_multipath_use_neigh"] = true, "1"
 			s.Routes[1].Object = id
 			fail(t)
 		}
 	}
 	for name, c := range map[string]struct {
-		change func(*record.Snapshot, *record.Trial)
+		change func(*netstate.Snapshot, *record.Trial)
 		want   string
 	}{
-		"no answer": {func(s *record.Snapshot, t *record.Trial) {
+		"no answer": {func(s *netstate.Snapshot, t *record.Trial) {
 			hop(s).Via = dead.Address
 			s.Neighbours = append(s.Neighbours, dead)
 			fail(t)
 		}, "ecmp-dead-nexthop leaf certain"},
-		"its interface is down": {func(s *record.Snapshot, t *record.Trial) {
+		"its interface is down": {func(s *netstate.Snapshot, t *record.Trial) {
 			hop(s).Down = true
 			fail(t)
 		}, "ecmp-dead-nexthop leaf certain"},
-		"it answers, and a flow fails all the same": {func(s *record.Snapshot, t *record.Trial) {
+		"it answers, and a flow fails all the same": {func(s *netstate.Snapshot, t *record.Trial) {
 			hop(s).Via, dead.State, dead.MAC = dead.Address, "REACHABLE", "02:00:00:00:00:01"
 			s.Neighbours = append(s.Neighbours, dead)
 			fail(t)
 		}, "unreachable client possible"},
-		"it stopped answering": {func(s *record.Snapshot, t *record.Trial) {
+		"it stopped answering": {func(s *netstate.Snapshot, t *record.Trial) {
 			hop(s).Via = dead.Address
 			s.Neighbours = append(s.Neighbours, dead)
 			alive := dead
@@ -295,19 +296,19 @@ func TestDeadNexthop(t *testing.T) {
 			t.Hosts[0].Before.Neighbours = append(t.Hosts[0].Before.Neighbours, alive)
 			t.Flows[1].Outages = []record.Outage{{AtS: 0.5, LostS: 0.4, Withdrawn: true}}
 		}, "ecmp-dead-nexthop leaf certain"},
-		"it stopped answering, and flows moved": {func(s *record.Snapshot, t *record.Trial) {
+		"it stopped answering, and flows moved": {func(s *netstate.Snapshot, t *record.Trial) {
 			hop(s).Via = dead.Address
 			s.Neighbours = append(s.Neighbours, dead)
 			t.Flows[1].Outages = []record.Outage{{AtS: 0.5, LostS: 0.4, Withdrawn: true, Resumed: true, Moved: true}}
 		}, ""},
 		"it is left out of routes, and this goes by some group":      {byGroup(9), "ecmp-dead-nexthop leaf likely"},
 		"it is left out of routes, and this goes by a resilient one": {byGroup(11), "ecmp-dead-nexthop leaf certain"},
-		"an ordinary group leaves it out by itself": {func(s *record.Snapshot, t *record.Trial) {
+		"an ordinary group leaves it out by itself": {func(s *netstate.Snapshot, t *record.Trial) {
 			byGroup(10)(s, t)
 			s.Sysctls["net.ipv4.fib_multipath_use_neigh"] = "0"
 		}, "unreachable client possible"},
-		"nothing fails": {func(s *record.Snapshot, t *record.Trial) { hop(s).Down = true }, ""},
-		"it is left out": {func(s *record.Snapshot, t *record.Trial) {
+		"nothing fails": {func(s *netstate.Snapshot, t *record.Trial) { hop(s).Down = true }, ""},
+		"it is left out": {func(s *netstate.Snapshot, t *record.Trial) {
 			hop(s).Down, s.Sysctls["net.ipv4.fib_multipath_use_neigh"] = true, "1"
 			fail(t)
 		}, "unreachable client possible"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 
@@ -18,7 +19,7 @@ import (
 type multipath struct {
 	host  *facts.Host
 	to    netip.Prefix
-	hops  []record.RouteNexthop
+	hops  []netstate.RouteNexthop
 	flows []routedFlow
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 
@@ -18,7 +19,7 @@ import (
 type sourceRoute struct {
 	host   *facts.Host
 	to     netip.Prefix
-	hops   []record.RouteNexthop
+	hops   []netstate.RouteNexthop
 	object bool // the route goes by a nexthop object
 	pairs  []sourcePair
 }
@@ -73,13 +74,13 @@ func sourceRoutes(f facts.Trial) []*sourceRoute {
 		first := flow.Ends()[0]
 		source := flow.SourceAddr()
 		to, hops := h.Route(flow.DestinationAddr())
-		if first.Node != h.Name || len(hops) < 2 || slices.ContainsFunc(hops, func(hop record.RouteNexthop) bool {
+		if first.Node != h.Name || len(hops) < 2 || slices.ContainsFunc(hops, func(hop netstate.RouteNexthop) bool {
 			return !numbered(h, hop)
 		}) {
 			continue
 		}
 		own := h.Holder(source)
-		if own == nil || !slices.ContainsFunc(hops, func(hop record.RouteNexthop) bool {
+		if own == nil || !slices.ContainsFunc(hops, func(hop netstate.RouteNexthop) bool {
 			return hop.Interface == own.Name && reaches(own, source, hop)
 		}) {
 			continue
@@ -106,7 +107,7 @@ func (c *sourceRoute) add(p sourcePair, seen bool) {
 
 // numbered reports whether the next hop is in a subnet of its own interface and of no other one.
 // With an address of a subnet that interfaces share, any of them is right.
-func numbered(h *facts.Host, hop record.RouteNexthop) bool {
+func numbered(h *facts.Host, hop netstate.RouteNexthop) bool {
 	via, err := netip.ParseAddr(hop.Via)
 	if err != nil || via.IsLinkLocalUnicast() {
 		return false
@@ -117,7 +118,7 @@ func numbered(h *facts.Host, hop record.RouteNexthop) bool {
 
 // reaches reports whether the interface has the address in the subnet of the next hop. Link-local
 // addresses do not count, because every interface has such a subnet.
-func reaches(p *facts.Interface, address netip.Addr, hop record.RouteNexthop) bool {
+func reaches(p *facts.Interface, address netip.Addr, hop netstate.RouteNexthop) bool {
 	via, err := netip.ParseAddr(hop.Via)
 	return err == nil && !address.IsLinkLocalUnicast() && slices.ContainsFunc(p.Prefixes, func(x netip.Prefix) bool {
 		return x.Addr() == address && x.Contains(via)
@@ -130,7 +131,7 @@ func (c *sourceRoute) rules() (settings []setting.Setting) {
 	table := 100
 	var done []netip.Addr
 	for _, p := range c.pairs {
-		i := slices.IndexFunc(c.hops, func(hop record.RouteNexthop) bool { return hop.Interface == p.own })
+		i := slices.IndexFunc(c.hops, func(hop netstate.RouteNexthop) bool { return hop.Interface == p.own })
 		if p.own == p.left || i < 0 || slices.Contains(done, p.source) {
 			continue
 		}

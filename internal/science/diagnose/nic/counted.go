@@ -6,6 +6,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -13,7 +14,7 @@ import (
 )
 
 // eachCounters returns a rule's Find that calls find with the growth of each interface's counters.
-func eachCounters(find func(*facts.Host, record.InterfaceCounters) *record.Finding) func(facts.Trial) []record.Finding {
+func eachCounters(find func(*facts.Host, netstate.InterfaceCounters) *record.Finding) func(facts.Trial) []record.Finding {
 	return func(f facts.Trial) (findings []record.Finding) {
 		for _, h := range f.Hosts {
 			for _, c := range h.Counted {
@@ -43,7 +44,7 @@ func tunnel(h *facts.Host, name string) cause.Tunnel {
 	return cause.Tunnel{Kind: kind, IPsec: slices.Contains(ipsec, kind)}
 }
 
-func interfaceErrors(h *facts.Host, c record.InterfaceCounters) *record.Finding {
+func interfaceErrors(h *facts.Host, c netstate.InterfaceCounters) *record.Finding {
 	if of := tunnel(h, c.Interface); c.RxErrors > 0 && of.Kind != "" {
 		return countedOn(cause.InterfaceErrors, of, h, record.Likely, c.Interface, "rx_errors", c.RxErrors, c.RxPackets)
 	}
@@ -58,7 +59,7 @@ func interfaceErrors(h *facts.Host, c record.InterfaceCounters) *record.Finding 
 	return f
 }
 
-func framesTooLong(h *facts.Host, c record.InterfaceCounters) *record.Finding {
+func framesTooLong(h *facts.Host, c netstate.InterfaceCounters) *record.Finding {
 	if c.RxLength == 0 || h.Tunnel(c.Interface) != "" {
 		return nil
 	}
@@ -74,13 +75,13 @@ func often(n, of uint64) bool { return n >= 10 && float64(n) >= 1e-4*float64(of)
 // a handler; and packets for which a CPU's backlog or the driver has no room. A few frames of a
 // switch's protocols do no harm. A larger share has another cause, in particular if the kernel was
 // traced and gave no reason for any of it.
-func rxDropped(h *facts.Host, c record.InterfaceCounters) *record.Finding {
+func rxDropped(h *facts.Host, c netstate.InterfaceCounters) *record.Finding {
 	t := facts.Tally{Name: c.Interface, Counter: "rx_dropped"}
 	n := c.RxDropped - min(c.RxDropped, h.Benign[t])
 	if !often(n, c.RxPackets) {
 		return nil
 	}
-	behind := func(d record.KernelDrop) bool { return facts.Harms(d, t) }
+	behind := func(d netstate.KernelDrop) bool { return facts.Harms(d, t) }
 	reasons := h.Dropped(behind)
 	if h.Boot && len(reasons) == 0 && h.Benign[t] > 0 {
 		return nil // what is dropped now without harm was most likely dropped since the boot as well
@@ -95,7 +96,7 @@ func rxDropped(h *facts.Host, c record.InterfaceCounters) *record.Finding {
 	case h.State.KernelDrops != nil && h.State.KernelDrops.Lost == 0 && !h.Boot:
 		confidence, args.Known = record.Likely, cause.NoReason
 	}
-	if i := slices.IndexFunc(h.Reading.Snapshot.Interfaces, func(i record.InterfaceSnapshot) bool {
+	if i := slices.IndexFunc(h.Reading.Snapshot.Interfaces, func(i netstate.InterfaceSnapshot) bool {
 		return i.Interface == c.Interface
 	}); i >= 0 && (args.Known == cause.NoReason || args.Known == cause.Many) {
 		args.MTU = max(h.Reading.Snapshot.Interfaces[i].MTU, 0)
@@ -112,16 +113,16 @@ func rxDropped(h *facts.Host, c record.InterfaceCounters) *record.Finding {
 	return f
 }
 
-func txDropped(h *facts.Host, c record.InterfaceCounters) *record.Finding {
+func txDropped(h *facts.Host, c netstate.InterfaceCounters) *record.Finding {
 	if !often(c.TxDropped, c.TxPackets) {
 		return nil
 	}
 	t := facts.Tally{Name: c.Interface, Counter: "tx_dropped"}
 	return countedOn(cause.TxDropped, cause.None{}, h, record.Likely, c.Interface, t.Counter, c.TxDropped, c.TxPackets).
-		With(h.Name, h.Dropped(func(d record.KernelDrop) bool { return facts.Harms(d, t) })...)
+		With(h.Name, h.Dropped(func(d netstate.KernelDrop) bool { return facts.Harms(d, t) })...)
 }
 
-func txCarrier(h *facts.Host, c record.InterfaceCounters) *record.Finding {
+func txCarrier(h *facts.Host, c netstate.InterfaceCounters) *record.Finding {
 	if c.TxCarrier == 0 {
 		return nil
 	}
@@ -129,7 +130,7 @@ func txCarrier(h *facts.Host, c record.InterfaceCounters) *record.Finding {
 		c.TxCarrier, c.TxPackets)
 }
 
-func collisions(h *facts.Host, c record.InterfaceCounters) *record.Finding {
+func collisions(h *facts.Host, c netstate.InterfaceCounters) *record.Finding {
 	if c.Collisions == 0 {
 		return nil
 	}
@@ -137,7 +138,7 @@ func collisions(h *facts.Host, c record.InterfaceCounters) *record.Finding {
 		c.Collisions, c.TxPackets)
 }
 
-func otherHostFrames(h *facts.Host, c record.InterfaceCounters) *record.Finding {
+func otherHostFrames(h *facts.Host, c netstate.InterfaceCounters) *record.Finding {
 	if c.RxOtherhost < 100 || float64(c.RxOtherhost) < 0.1*float64(c.RxPackets) {
 		return nil
 	}
@@ -147,7 +148,7 @@ func otherHostFrames(h *facts.Host, c record.InterfaceCounters) *record.Finding 
 	return f
 }
 
-func standbyTraffic(h *facts.Host, c record.InterfaceCounters) *record.Finding {
+func standbyTraffic(h *facts.Host, c netstate.InterfaceCounters) *record.Finding {
 	if c.RxNoHandler < 100 || float64(c.RxNoHandler) < 0.01*float64(c.RxPackets) {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -13,7 +14,7 @@ import (
 )
 
 // meaningRule is a rule about drivers' own counters. It selects them by their meaning
-// (record.MeaningOf), because each driver has its own names.
+// (netstate.MeaningOf), because each driver has its own names.
 type meaningRule struct {
 	cause      cause.Of[cause.None]
 	load       bool     // as in rule.Rule
@@ -64,9 +65,9 @@ func (m meaningRule) find(p facts.Port) *record.Finding {
 	var list []fact.DriverCounter
 	var sum int64
 	for name := range p.NIC.Counters {
-		if by := p.Grown(name); by > 0 && slices.Contains(m.meanings, record.MeaningOf(p.NIC.Driver, name)) {
+		if by := p.Grown(name); by > 0 && slices.Contains(m.meanings, netstate.MeaningOf(p.NIC.Driver, name)) {
 			list = append(list, fact.DriverCounter{Interface: p.Interface.Interface, Name: name, Driver: p.NIC.Driver,
-				Meaning: record.MeaningOf(p.NIC.Driver, name), Grew: by, Time: p.Host.TimeOver(p.NIC.CountedS)})
+				Meaning: netstate.MeaningOf(p.NIC.Driver, name), Grew: by, Time: p.Host.TimeOver(p.NIC.CountedS)})
 			sum += by
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose"
@@ -71,7 +72,7 @@ func TestDrivers(t *testing.T) {
 			now.Counters[name] = by
 		}
 		s.State.NICs[0] = now.Since(before, 3)
-		e := diagnose.Hosts([]record.HostSnapshot{s})
+		e := diagnose.Hosts([]netstate.HostSnapshot{s})
 		var ids []string
 		for _, f := range e.Findings {
 			ids = append(ids, f.ID)
@@ -98,7 +99,7 @@ func TestDrivers(t *testing.T) {
 			if boot.State.NICs[0] = now; over > 0 {
 				boot.State.NICs[0] = now.Since(now, over)
 			}
-			for _, f := range diagnose.Hosts([]record.HostSnapshot{boot}).Findings {
+			for _, f := range diagnose.Hosts([]netstate.HostSnapshot{boot}).Findings {
 				if !f.Boot || f.Confidence != record.Possible ||
 					!strings.Contains(diagnosetest.Facts(f), `"since_boot":true`) {
 					t.Errorf("since boot: %+v", f)
@@ -112,7 +113,7 @@ func TestDrivers(t *testing.T) {
 func TestDriverUnknown(t *testing.T) {
 	s := diagnosetest.HostNamed("nas", 15)
 	s.State.NICs[0].Driver = "atlantic"
-	e := diagnose.Hosts([]record.HostSnapshot{s})
+	e := diagnose.Hosts([]netstate.HostSnapshot{s})
 	i := slices.IndexFunc(e.Unevaluated, func(u record.Unevaluated) bool { return u.Rule == "frames-damaged" })
 	if i < 0 || !strings.Contains(e.Unevaluated[i].Why, "atlantic") {
 		t.Errorf("%+v", e.Unevaluated)
@@ -126,7 +127,7 @@ func TestDriverPasted(t *testing.T) {
 		s := diagnosetest.HostNamed("nas", 15)
 		s.OverS, s.Pasted = 0, []string{"interfaces"}
 		s.State.NICs[0].Driver, s.State.NICs[0].Counters = driver, map[string]int64{"rx_crc_errors": 9}
-		e := diagnose.Hosts([]record.HostSnapshot{s})
+		e := diagnose.Hosts([]netstate.HostSnapshot{s})
 		found := slices.ContainsFunc(e.Findings, func(f record.Finding) bool {
 			return f.ID == "frames-damaged" && f.Boot
 		})
@@ -142,9 +143,9 @@ func TestDriverShare(t *testing.T) {
 		s := diagnosetest.HostNamed("nas", 15)
 		now := s.State.NICs[0]
 		now.Driver, now.Counters = "ixgbe", map[string]int64{"rx_no_dma_resources": 20}
-		s.State.NICs[0] = now.Since(record.NIC{Interface: "eth0", Driver: "ixgbe"}, 3)
+		s.State.NICs[0] = now.Since(netstate.NIC{Interface: "eth0", Driver: "ixgbe"}, 3)
 		s.Reading.End.Interfaces[0].RxPackets = packets
-		if e := diagnose.Hosts([]record.HostSnapshot{s}); len(e.Findings) != want {
+		if e := diagnose.Hosts([]netstate.HostSnapshot{s}); len(e.Findings) != want {
 			t.Errorf("20 of %d packets: %+v", packets, e.Findings)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/device"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 
@@ -194,7 +195,7 @@ func oneCPU(p facts.Port) *record.Finding {
 		return nil
 	}
 	first := p.NIC.IRQs[0].Affinity
-	if first == "" || strings.ContainsAny(first, "-,") || slices.ContainsFunc(p.NIC.IRQs, func(i record.IRQ) bool {
+	if first == "" || strings.ContainsAny(first, "-,") || slices.ContainsFunc(p.NIC.IRQs, func(i netstate.IRQ) bool {
 		return i.Affinity != first
 	}) {
 		return nil
@@ -233,7 +234,7 @@ func mtuBelowMinimum(p facts.Port) *record.Finding {
 // bridgeMTU finds bridges whose ports have different MTUs. A frame that one port takes and another
 // does not is dropped without a message to the sender, because no router is involved.
 func bridgeMTU(_ facts.Trial, h *facts.Host) *record.Finding {
-	ports := map[string][]record.InterfaceSnapshot{}
+	ports := map[string][]netstate.InterfaceSnapshot{}
 	for _, i := range h.Reading.Snapshot.Interfaces {
 		if i.Master != "" && i.Up {
 			ports[i.Master] = append(ports[i.Master], i)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/cause"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose"
@@ -38,7 +39,7 @@ func TestTunnelCounters(t *testing.T) {
 		i, c := &s.Reading.Snapshot.Interfaces[0], &s.Reading.End.Interfaces[0]
 		i.Kind, i.MAC = test.kind, test.mac
 		c.RxErrors, c.RxCRC, c.RxLength, c.TxCarrier, c.Collisions = 4, 1, 3, 3, 2
-		e := diagnose.Hosts([]record.HostSnapshot{s})
+		e := diagnose.Hosts([]netstate.HostSnapshot{s})
 		for _, id := range []string{"interface-errors", "tx-carrier", "collisions"} {
 			list := diagnosetest.FoundBy(e, id)
 			if len(list) != 1 {
@@ -70,7 +71,7 @@ func TestAutonegOff(t *testing.T) {
 		s := diagnosetest.HostNamed("nas", 15)
 		n := &s.State.NICs[0]
 		n.SpeedMbps, n.BestMbps, n.Autoneg = speed, 10_000, &off
-		if list := diagnosetest.FoundBy(diagnose.Hosts([]record.HostSnapshot{s}), "autoneg-off"); len(list) != 1 ||
+		if list := diagnosetest.FoundBy(diagnose.Hosts([]netstate.HostSnapshot{s}), "autoneg-off"); len(list) != 1 ||
 			(list[0].Args == any(cause.Negotiation{HalfDuplex: true})) != half {
 			t.Errorf("%d Mbit/s: %+v", speed, list)
 		}
@@ -100,7 +101,7 @@ func TestDamagedWhileMissed(t *testing.T) {
 		s := diagnosetest.HostNamed("nas", 15)
 		c := &s.Reading.End.Interfaces[0]
 		c.RxErrors, c.RxCRC, c.RxLength, c.RxMissed = test.errors, test.crc, test.length, test.missed
-		e := diagnose.Hosts([]record.HostSnapshot{s})
+		e := diagnose.Hosts([]netstate.HostSnapshot{s})
 		list := diagnosetest.FoundBy(e, "interface-errors")
 		row := fmt.Sprintf(`"name":"%s","grew":%d,`, test.counter, test.damaged)
 		if (len(list) > 0) != (test.damaged > 0) ||
@@ -128,14 +129,14 @@ func TestRingSmall(t *testing.T) {
 		want       string
 	}{{0, 0, 0, ""}, {1, 1, 0, record.Possible}, {1, 8, 0, record.Likely}, {1, 1, 7, record.Likely}} {
 		s := diagnosetest.HostNamed("nas", 15)
-		s.State.NICs[0].Rings = &record.Rings{Rx: 256, MostRx: 4096}
+		s.State.NICs[0].Rings = &netstate.Rings{Rx: 256, MostRx: 4096}
 		n := &s.State.NICs[0]
 		before := int64(test.begin)
 		n.Driver, n.Before, n.Counters, n.CountedS = "igb", map[string]int64{facts.Missed: before},
 			map[string]int64{facts.Missed: before + test.driver}, 1
 		s.Reading.Begin.Interfaces[0].RxMissed, s.Reading.End.Interfaces[0].RxMissed = test.begin, test.end
 		got := ""
-		for _, f := range diagnosetest.FoundBy(diagnose.Hosts([]record.HostSnapshot{s}), "ring-small") {
+		for _, f := range diagnosetest.FoundBy(diagnose.Hosts([]netstate.HostSnapshot{s}), "ring-small") {
 			got += f.Confidence
 		}
 		if got != test.want {
@@ -159,9 +160,9 @@ func TestPCIeNarrow(t *testing.T) {
 	} {
 		s := diagnosetest.HostNamed("nas", 15)
 		n := &s.State.NICs[0]
-		n.SpeedMbps, n.BestMbps, n.PCIe = test.speed, test.best, &record.PCIeLink{Width: 8, MostWidth: 16, GTps: 8,
+		n.SpeedMbps, n.BestMbps, n.PCIe = test.speed, test.best, &netstate.PCIeLink{Width: 8, MostWidth: 16, GTps: 8,
 			MostGTps: 8}
-		if list := diagnosetest.FoundBy(diagnose.Hosts([]record.HostSnapshot{s}), "pcie-narrow"); len(list) != 1 ||
+		if list := diagnosetest.FoundBy(diagnose.Hosts([]netstate.HostSnapshot{s}), "pcie-narrow"); len(list) != 1 ||
 			list[0].Confidence != test.confidence || !strings.Contains(diagnosetest.Facts(list[0]), test.says) {
 			t.Errorf("%+v: %+v", test, list)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -25,11 +26,11 @@ var LLDPRules = []rule.Rule{
 
 // eachLLDP returns a rule's Find that calls find for each LLDP neighbour of an interface that is
 // up.
-func eachLLDP(find func(facts.Port, record.LLDPNeighbour) *record.Finding) func(facts.Trial) []record.Finding {
+func eachLLDP(find func(facts.Port, netstate.LLDPNeighbour) *record.Finding) func(facts.Trial) []record.Finding {
 	return func(f facts.Trial) (findings []record.Finding) {
 		for _, h := range f.Hosts {
 			for _, n := range h.State.LLDP {
-				i := slices.IndexFunc(h.Reading.Snapshot.Interfaces, func(i record.InterfaceSnapshot) bool {
+				i := slices.IndexFunc(h.Reading.Snapshot.Interfaces, func(i netstate.InterfaceSnapshot) bool {
 					return i.Interface == n.Interface
 				})
 				if i < 0 || !h.Reading.Snapshot.Interfaces[i].Up {
@@ -44,7 +45,7 @@ func eachLLDP(find func(facts.Port, record.LLDPNeighbour) *record.Finding) func(
 	}
 }
 
-func lldpMTU(p facts.Port, n record.LLDPNeighbour) *record.Finding {
+func lldpMTU(p facts.Port, n netstate.LLDPNeighbour) *record.Finding {
 	const headers = 22 // Ethernet's with a VLAN tag, and the frame check sequence
 	larger := n.MFS > p.Interface.MTU+headers && !n.Switches()
 	if n.MFS == 0 || p.Interface.MTU <= 0 || n.MFS >= p.Interface.MTU && !larger {
@@ -55,7 +56,7 @@ func lldpMTU(p facts.Port, n record.LLDPNeighbour) *record.Finding {
 		With(p.Host.Name, fact.MTU{Interface: p.Interface.Interface, Bytes: p.Interface.MTU})
 }
 
-func lldpLink(p facts.Port, n record.LLDPNeighbour) *record.Finding {
+func lldpLink(p facts.Port, n netstate.LLDPNeighbour) *record.Finding {
 	says, in, confidence := fact.LLDP{Place: n.Place(), Media: n.Media}, "", record.Likely
 	switch {
 	case !p.Hardware() || !p.NIC.Carrier:
@@ -73,7 +74,7 @@ func lldpLink(p facts.Port, n record.LLDPNeighbour) *record.Finding {
 	return found(cause.LLDPLink, p, confidence, cause.Disagreement{In: in}, says).With(p.Host.Name, linkOf(p))
 }
 
-func lldpVLAN(p facts.Port, n record.LLDPNeighbour) *record.Finding {
+func lldpVLAN(p facts.Port, n netstate.LLDPNeighbour) *record.Finding {
 	for _, v := range p.Host.State.NICs {
 		if v.VLAN == 0 || v.Peer != p.Interface.Index || p.Interface.Index == 0 {
 			continue
@@ -101,7 +102,7 @@ func lldpVLAN(p facts.Port, n record.LLDPNeighbour) *record.Finding {
 // no VLANs.
 func untagged(h *facts.Host, name string) (bridge string, vlan int) {
 	for _, b := range h.State.Bridges {
-		i := slices.IndexFunc(b.Ports, func(p record.BridgePort) bool { return p.Interface == name })
+		i := slices.IndexFunc(b.Ports, func(p netstate.BridgePort) bool { return p.Interface == name })
 		if !b.VLANFiltering || i < 0 {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/cause"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose"
@@ -79,7 +80,7 @@ func TestSmallMTU(t *testing.T) {
 		if i.Kind, i.MTU = kind, 1200; kind == "wireguard" {
 			i.MAC = ""
 		}
-		list := diagnose.Hosts([]record.HostSnapshot{s}).Findings
+		list := diagnose.Hosts([]netstate.HostSnapshot{s}).Findings
 		if got := diagnosetest.Names(list); got != want ||
 			(len(list[0].Changes()) > 0) != strings.HasSuffix(want, "likely") {
 			t.Errorf("%q: found %s: %+v", kind, got, list)

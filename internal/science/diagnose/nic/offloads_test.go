@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/cause"
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 
 	"linerate/internal/science/diagnose"
 	"linerate/internal/science/diagnose/diagnosetest"
@@ -40,7 +40,7 @@ func TestOffloads(t *testing.T) {
 		for _, name := range test.off {
 			n.Features[name] = false
 		}
-		list := diagnose.Hosts([]record.HostSnapshot{s}).Findings
+		list := diagnose.Hosts([]netstate.HostSnapshot{s}).Findings
 		if got := diagnosetest.Names(list); got != test.want {
 			t.Errorf("%s: found %q, want %q", test.name, got, test.want)
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/bottleneck"
@@ -249,7 +250,7 @@ func notApplied(_ facts.Trial, h *facts.Host) *record.Finding {
 	if !h.State.FirstNamespace {
 		return nil
 	}
-	last := map[string]record.ParameterLine{}
+	last := map[string]netstate.ParameterLine{}
 	for _, l := range h.State.Files {
 		last[l.Key] = l
 	}
@@ -285,7 +286,7 @@ var atRunTime = []string{"ip_forward", "forwarding", "route_localnet", "rp_filte
 func sameNumbers(a, b string) bool { return slices.Equal(strings.Fields(a), strings.Fields(b)) }
 
 func setTwice(_ facts.Trial, h *facts.Host) *record.Finding {
-	first := map[string]record.ParameterLine{}
+	first := map[string]netstate.ParameterLine{}
 	finding := facts.Found(cause.ParameterSetTwice, h, record.Possible, cause.None{})
 	for _, l := range h.State.Files {
 		earlier, seen := first[l.Key]

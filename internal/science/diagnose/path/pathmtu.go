@@ -9,6 +9,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 
@@ -131,7 +132,7 @@ func interfaceAt(f facts.Trial, e topology.End) (mtu int, port bool) {
 	h, _ := f.Trial.Reading(e.Node)
 	for _, i := range h.Snapshot.Interfaces {
 		if i.Interface == e.Interface {
-			return i.MTU, slices.ContainsFunc(h.Snapshot.Interfaces, func(m record.InterfaceSnapshot) bool {
+			return i.MTU, slices.ContainsFunc(h.Snapshot.Interfaces, func(m netstate.InterfaceSnapshot) bool {
 				return m.Interface == i.Master && m.Kind == "bridge"
 			})
 		}
@@ -149,7 +150,7 @@ func arrived(f facts.Trial, fl record.Flow, packet int) bool {
 		return true
 	}
 	ends := fl.Ends()
-	return slices.ContainsFunc(h.Deltas(), func(d record.InterfaceDelta) bool {
+	return slices.ContainsFunc(h.Deltas(), func(d netstate.InterfaceDelta) bool {
 		return (len(ends) == 0 || d.Interface == ends[len(ends)-1].Interface) &&
 			d.RxBytes > float64(packet)/2*d.RxPackets
 	})

@@ -7,6 +7,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 
@@ -32,15 +33,15 @@ func TestPathMTU(t *testing.T) {
 	}
 	stuck := func(change func(*record.Flow)) record.Trial {
 		f := record.Flow{ID: "f1", Protocol: flow.TCP, From: "a", To: "b", Connected: true,
-			Path: []string{"a.eth0", "r.eth0", "r.eth1", "b.eth0"}, SenderInfo: &record.TCPInfo{SndMSS: 1448,
+			Path: []string{"a.eth0", "r.eth0", "r.eth1", "b.eth0"}, SenderInfo: &netstate.TCPInfo{SndMSS: 1448,
 				PMTU: 1500, Backoff: 4}}
 		change(&f)
-		return record.Trial{Flows: []record.Flow{f}, Hosts: []record.HostReading{{Host: "a"}, {Host: "b"}}}
+		return record.Trial{Flows: []record.Flow{f}, Hosts: []netstate.HostReading{{Host: "a"}, {Host: "b"}}}
 	}
 	// port makes what r sends by a port of a bridge.
 	port := func(t *record.Trial) {
 		t.Hosts = append(t.Hosts,
-			record.HostReading{Host: "r", Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
+			netstate.HostReading{Host: "r", Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{
 				{Interface: "br0", Kind: "bridge"}, {Interface: "eth0", Master: "br0"},
 				{Interface: "eth1", Master: "br0"}}}})
 	}
@@ -72,7 +73,7 @@ func TestPathMTU(t *testing.T) {
 		{"fragments, as the router makes them, that the receiver takes", func(f *record.Flow) {
 			datagrams(f, 8000, 1000, 450)
 		}, false, func(t *record.Trial) {
-			t.Hosts[1].Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", MTU: 1400}}
+			t.Hosts[1].Snapshot.Interfaces = []netstate.InterfaceSnapshot{{Interface: "eth0", MTU: 1400}}
 		}, 0},
 		{"fragments of IPv6", func(f *record.Flow) {
 			datagrams(f, 8000, 1000, 450)
@@ -135,13 +136,13 @@ func TestBlackHole(t *testing.T) {
 		{"the last fragments alone", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
 			datagrams(f, 9000, 700, 0)
 			t.Hosts[1].End.SNMP = map[string]int64{"Ip.ReasmReqds": 700}
-			t.Hosts[1].Begin.Interfaces, t.Hosts[1].End.Interfaces = []record.InterfaceCounters{{Interface: "eth0"}},
-				[]record.InterfaceCounters{{Interface: "eth0", RxPackets: 700, RxBytes: 700 * 200}}
+			t.Hosts[1].Begin.Interfaces, t.Hosts[1].End.Interfaces = []netstate.InterfaceCounters{{Interface: "eth0"}},
+				[]netstate.InterfaceCounters{{Interface: "eth0", RxPackets: 700, RxBytes: 700 * 200}}
 		}, record.Possible, cause.Narrow{To: receiver}},
 		{"packets of full size that the receiver dropped", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
 			datagrams(f, 1472, 1000, 0)
-			t.Hosts[1].Begin.Interfaces, t.Hosts[1].End.Interfaces = []record.InterfaceCounters{{Interface: "eth0"}},
-				[]record.InterfaceCounters{{Interface: "eth0", RxPackets: 1000, RxBytes: 1000 * 1514}}
+			t.Hosts[1].Begin.Interfaces, t.Hosts[1].End.Interfaces = []netstate.InterfaceCounters{{Interface: "eth0"}},
+				[]netstate.InterfaceCounters{{Interface: "eth0", RxPackets: 1000, RxBytes: 1000 * 1514}}
 		}, "", cause.Narrow{}},
 		{"small packets", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) {
 			f.SenderInfo.SndMSS = 500
@@ -154,16 +155,16 @@ func TestBlackHole(t *testing.T) {
 		}, "", cause.Narrow{}},
 		{"an interface with a smaller MTU", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
 			datagrams(f, 1472, 1000, 0)
-			t.Hosts[1].Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", MTU: 1400}}
+			t.Hosts[1].Snapshot.Interfaces = []netstate.InterfaceSnapshot{{Interface: "eth0", MTU: 1400}}
 		}, record.Likely, cause.Narrow{At: "b.eth0", MTU: 1400, From: "a.eth0"}},
 	} {
 		over := &topology.Topology{Hosts: []topology.Host{{Name: "a", Via: via}, {Name: "b", Via: via}},
 			Links: []topology.Link{{From: topology.End{Node: "a", Interface: "eth0"},
 				To: topology.End{Node: "b", Interface: "eth0"}, Impairment: topology.Impairment{MTU: 1500}}}}
-		trial := record.Trial{Hosts: []record.HostReading{{Host: "a"}, {Host: "b"}},
+		trial := record.Trial{Hosts: []netstate.HostReading{{Host: "a"}, {Host: "b"}},
 			Flows: []record.Flow{{ID: "w1", Protocol: flow.TCP, From: "a", To: "b", Connected: true,
 				Source: "192.0.2.1:40000", Destination: "192.0.2.2:5202", Path: []string{"a.eth0", "b.eth0"},
-				SenderInfo: &record.TCPInfo{SndMSS: 1448, Options: 1, PMTU: 1500, Backoff: 4}}}}
+				SenderInfo: &netstate.TCPInfo{SndMSS: 1448, Options: 1, PMTU: 1500, Backoff: 4}}}}
 		test.change(&trial.Flows[0], &trial, over)
 		got, args := "", cause.Narrow{}
 		for _, f := range diagnose.Diagnose(trial, over) {
@@ -184,10 +185,10 @@ func TestMTUProbing(t *testing.T) {
 		{Name: "b", Via: []string{"linerate"}}}}
 	for value, want := range map[string]int{"": 1, "0": 1, "1": 0, "2": 0} {
 		f := record.Flow{ID: "w1", Protocol: flow.TCP, From: "a", To: "b", Connected: true, Source: "192.0.2.1:40000",
-			Destination: "192.0.2.2:5202", SenderInfo: &record.TCPInfo{SndMSS: 1448, PMTU: 1500, Backoff: 4}}
+			Destination: "192.0.2.2:5202", SenderInfo: &netstate.TCPInfo{SndMSS: 1448, PMTU: 1500, Backoff: 4}}
 		found := diagnose.Diagnose(record.Trial{Flows: []record.Flow{f},
-			Hosts: []record.HostReading{
-				{Host: "a", Snapshot: record.Snapshot{Sysctls: map[string]string{"net.ipv4.tcp_mtu_probing": value}}},
+			Hosts: []netstate.HostReading{
+				{Host: "a", Snapshot: netstate.Snapshot{Sysctls: map[string]string{"net.ipv4.tcp_mtu_probing": value}}},
 				{Host: "b"}}},
 			over)
 		if len(found) != 1 || found[0].ID != "path-mtu" || len(found[0].Changes()) != want ||

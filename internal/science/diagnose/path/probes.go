@@ -9,6 +9,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -32,7 +33,7 @@ var ProbeRules = []rule.Rule{
 var probeParts = []string{"probe"}
 
 // eachProbe returns a rule's Find that calls find for each probe of each host.
-func eachProbe(find func(*facts.Host, record.Probe) *record.Finding) func(facts.Trial) []record.Finding {
+func eachProbe(find func(*facts.Host, netstate.Probe) *record.Finding) func(facts.Trial) []record.Finding {
 	return func(f facts.Trial) (findings []record.Finding) {
 		for _, h := range f.Hosts {
 			for _, p := range h.State.Probes {
@@ -47,21 +48,21 @@ func eachProbe(find func(*facts.Host, record.Probe) *record.Finding) func(facts.
 
 // resolverDead follows getaddrinfo(3), which waits for a server that is silent, but asks the next
 // one at once if a server cannot be reached or refuses.
-func resolverDead(h *facts.Host, p record.Probe) *record.Finding {
-	dead := slices.IndexFunc(p.Resolvers, func(r record.ResolverProbe) bool { return r.Error != "" })
+func resolverDead(h *facts.Host, p netstate.Probe) *record.Finding {
+	dead := slices.IndexFunc(p.Resolvers, func(r netstate.ResolverProbe) bool { return r.Error != "" })
 	if dead < 0 {
 		return nil
 	}
-	answers := slices.IndexFunc(p.Resolvers, func(r record.ResolverProbe) bool { return r.Error == "" })
+	answers := slices.IndexFunc(p.Resolvers, func(r netstate.ResolverProbe) bool { return r.Error == "" })
 	before := p.Resolvers // asked before one answers
 	if answers >= 0 {
 		before = before[:answers]
 	}
-	silent := slices.IndexFunc(before, func(r record.ResolverProbe) bool { return r.Error == record.ResolverSilent })
+	silent := slices.IndexFunc(before, func(r netstate.ResolverProbe) bool { return r.Error == netstate.ResolverSilent })
 	if silent >= 0 {
 		dead = silent
 	}
-	args := cause.Resolver{Server: p.Resolvers[dead].Server, Silent: p.Resolvers[dead].Error == record.ResolverSilent}
+	args := cause.Resolver{Server: p.Resolvers[dead].Server, Silent: p.Resolvers[dead].Error == netstate.ResolverSilent}
 	if answers >= 0 {
 		args.Others, args.First = p.Resolvers[answers].Server, dead < answers
 	}
@@ -76,7 +77,7 @@ func resolverDead(h *facts.Host, p record.Probe) *record.Finding {
 	return finding
 }
 
-func resolverSlow(h *facts.Host, p record.Probe) *record.Finding {
+func resolverSlow(h *facts.Host, p netstate.Probe) *record.Finding {
 	const slow = 500 // ms; a cache in the same network takes less than 5, a root server 100
 	if len(p.Resolvers) == 0 || p.Resolvers[0].Error != "" || p.Resolvers[0].Ms < slow {
 		return nil
@@ -86,7 +87,7 @@ func resolverSlow(h *facts.Host, p record.Probe) *record.Finding {
 		With(h.Name, fact.LookedUp{Server: r.Server, Ms: r.Ms, Address: cmp.Or(p.Address, p.Peer)})
 }
 
-func probeUnanswered(h *facts.Host, p record.Probe) *record.Finding {
+func probeUnanswered(h *facts.Host, p netstate.Probe) *record.Finding {
 	if !facts.EchoUnanswered(p) {
 		return nil
 	}
@@ -116,18 +117,18 @@ func probeUnanswered(h *facts.Host, p record.Probe) *record.Finding {
 
 // forOtherMACs returns packets for other MAC addresses that arrived during or after a probe, as
 // evidence.
-func forOtherMACs(h *facts.Host, p record.Probe) (list []any) {
+func forOtherMACs(h *facts.Host, p netstate.Probe) (list []any) {
 	if p.Echo.OtherMAC > 0 {
 		list = append(list, fact.OtherMAC{Interface: p.Interface, Packets: p.Echo.OtherMAC})
 	}
-	return append(list, h.Dropped(func(d record.KernelDrop) bool {
+	return append(list, h.Dropped(func(d netstate.KernelDrop) bool {
 		return d.Reason == facts.OtherHost && d.Interface == p.Interface
 	})...)
 }
 
 // ownEntry returns this host's address as it should be in the neighbour table of the probed peer,
 // or of a router.
-func ownEntry(h *facts.Host, p record.Probe) hint.OwnEntry {
+func ownEntry(h *facts.Host, p netstate.Probe) hint.OwnEntry {
 	entry := hint.OwnEntry{Interface: p.Interface}
 	if len(p.ARP) > 0 {
 		entry.At = p.Address
@@ -147,7 +148,7 @@ func ownEntry(h *facts.Host, p record.Probe) hint.OwnEntry {
 	return entry
 }
 
-func probeLost(h *facts.Host, p record.Probe) *record.Finding {
+func probeLost(h *facts.Host, p netstate.Probe) *record.Finding {
 	e := p.Echo
 	if e == nil || e.Received == 0 || e.Sent-e.Received < 2 || 20*(e.Sent-e.Received) < e.Sent {
 		return nil
@@ -159,38 +160,38 @@ func probeLost(h *facts.Host, p record.Probe) *record.Finding {
 
 // largestPacket returns the largest packet that a probe's interface can send. IPv4 has 16 bits for
 // the length, and the MTU of lo is 65536.
-func largestPacket(p record.Probe) int {
+func largestPacket(p netstate.Probe) int {
 	if facts.Parse(p.Address).Is6() {
 		return p.InterfaceMTU
 	}
 	return min(p.InterfaceMTU, 1<<16-1)
 }
 
-func mtuBlackhole(h *facts.Host, p record.Probe) *record.Finding {
+func mtuBlackhole(h *facts.Host, p netstate.Probe) *record.Finding {
 	if p.PathMTU == nil || p.PathMTU.Reported || p.PathMTU.MTU == 0 || p.PathMTU.MTU >= largestPacket(p) {
 		return nil
 	}
 	return probedMTU(cause.MTUBlackhole, h, record.Certain, p).At(record.Touch{Address: facts.Parse(p.Address)})
 }
 
-func pathMTUSmaller(h *facts.Host, p record.Probe) *record.Finding {
+func pathMTUSmaller(h *facts.Host, p netstate.Probe) *record.Finding {
 	if p.PathMTU == nil || !p.PathMTU.Reported || p.PathMTU.MTU >= largestPacket(p) {
 		return nil
 	}
 	return probedMTU(cause.PathMTUSmaller, h, record.Possible, p)
 }
 
-func probedMTU(c cause.Of[cause.ProbedMTU], h *facts.Host, confidence string, p record.Probe) *record.Finding {
+func probedMTU(c cause.Of[cause.ProbedMTU], h *facts.Host, confidence string, p netstate.Probe) *record.Finding {
 	m := p.PathMTU
 	return facts.Found(c, h, confidence, cause.ProbedMTU{Address: p.Address, MTU: m.MTU, Interface: p.Interface}).
 		With(h.Name, fact.PathMTU{Interface: p.Interface, InterfaceMTU: p.InterfaceMTU, MTU: m.MTU,
 			Reported: m.Reported})
 }
 
-func connectUnanswered(h *facts.Host, p record.Probe) *record.Finding {
+func connectUnanswered(h *facts.Host, p netstate.Probe) *record.Finding {
 	if p.Echo == nil || p.Echo.Received == 0 || len(p.Connects) == 0 ||
-		slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool {
-			return c.Outcome != record.ConnectUnanswered
+		slices.ContainsFunc(p.Connects, func(c netstate.ConnectProbe) bool {
+			return c.Outcome != netstate.ConnectUnanswered
 		}) {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/hint"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose"
@@ -16,39 +17,39 @@ import (
 // TestProbeUnanswered: a peer that answers ARP is not said to be off, and packets for another MAC
 // address that arrive meanwhile may be its answers; otherwise they are harmless.
 func TestProbeUnanswered(t *testing.T) {
-	otherHost := record.KernelDrop{Reason: "OTHERHOST", Interface: "eth0", Direction: "rx", Protocol: "IPv4 TCP",
+	otherHost := netstate.KernelDrop{Reason: "OTHERHOST", Interface: "eth0", Direction: "rx", Protocol: "IPv4 TCP",
 		Packets: 1}
 	for _, test := range []struct {
 		name        string
-		probe       record.Probe
-		drops       []record.KernelDrop
+		probe       netstate.Probe
+		drops       []netstate.KernelDrop
 		confidence  string
 		arp         string
 		otherMAC    bool
 		at, verdict string // whose neighbour entry is to be looked at
 	}{
-		{"off", record.Probe{Sent: []string{"1 ARP request"}}, nil, record.Certain, cause.ARPSilent, false, "", ""},
-		{"off, and others are flooded", record.Probe{Sent: []string{"1 ARP request"}}, []record.KernelDrop{otherHost},
+		{"off", netstate.Probe{Sent: []string{"1 ARP request"}}, nil, record.Certain, cause.ARPSilent, false, "", ""},
+		{"off, and others are flooded", netstate.Probe{Sent: []string{"1 ARP request"}}, []netstate.KernelDrop{otherHost},
 			record.Certain, cause.ARPSilent, false, "", facts.Unknown},
-		{"firewall", record.Probe{Sent: []string{"1 ARP request"}, ARP: []string{"02:00:00:00:00:09"}}, nil,
+		{"firewall", netstate.Probe{Sent: []string{"1 ARP request"}, ARP: []string{"02:00:00:00:00:09"}}, nil,
 			record.Possible, cause.ARPAnswered, false, "192.0.2.9", ""},
-		{"a drop", record.Probe{Sent: []string{"1 ARP request"}, ARP: []string{"02:00:00:00:00:09"}},
-			[]record.KernelDrop{otherHost}, record.Possible, cause.ARPAnswered, true, "192.0.2.9", facts.Unknown},
-		{"each answer", record.Probe{Sent: []string{"1 ARP request"}, ARP: []string{"02:00:00:00:00:09"},
-			Echo: &record.EchoProbe{Sent: 24, OtherMAC: 24}}, nil, record.Likely, cause.ARPAnswered, true, "192.0.2.9",
+		{"a drop", netstate.Probe{Sent: []string{"1 ARP request"}, ARP: []string{"02:00:00:00:00:09"}},
+			[]netstate.KernelDrop{otherHost}, record.Possible, cause.ARPAnswered, true, "192.0.2.9", facts.Unknown},
+		{"each answer", netstate.Probe{Sent: []string{"1 ARP request"}, ARP: []string{"02:00:00:00:00:09"},
+			Echo: &netstate.EchoProbe{Sent: 24, OtherMAC: 24}}, nil, record.Likely, cause.ARPAnswered, true, "192.0.2.9",
 			""},
-		{"behind a router", record.Probe{Echo: &record.EchoProbe{Sent: 24, OtherMAC: 24}}, nil, record.Likely, "", true,
+		{"behind a router", netstate.Probe{Echo: &netstate.EchoProbe{Sent: 24, OtherMAC: 24}}, nil, record.Likely, "", true,
 			"", ""},
-		{"answered", record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 24, OtherMAC: 3},
-			ARP: []string{"02:00:00:00:00:09"}}, []record.KernelDrop{otherHost}, "", "", false, "", facts.Harmless},
+		{"answered", netstate.Probe{Echo: &netstate.EchoProbe{Sent: 24, Received: 24, OtherMAC: 3},
+			ARP: []string{"02:00:00:00:00:09"}}, []netstate.KernelDrop{otherHost}, "", "", false, "", facts.Harmless},
 	} {
 		s := diagnosetest.Dropping(test.drops...)
 		p := test.probe
 		if p.Address, p.Interface = "192.0.2.9", "eth0"; p.Echo == nil {
-			p.Echo = &record.EchoProbe{Sent: 24}
+			p.Echo = &netstate.EchoProbe{Sent: 24}
 		}
-		s.State.Probes = []record.Probe{p}
-		e := diagnose.Hosts([]record.HostSnapshot{s})
+		s.State.Probes = []netstate.Probe{p}
+		e := diagnose.Hosts([]netstate.HostSnapshot{s})
 		var found record.Finding
 		for _, f := range e.Findings {
 			if f.ID == "probe-unanswered" {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/cause"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -12,34 +13,34 @@ import (
 // TestResolverDead: look-ups wait for a server that is silent, and not for one that cannot be
 // asked.
 func TestResolverDead(t *testing.T) {
-	at := func(server, err string) record.ResolverProbe {
-		return record.ResolverProbe{Server: server, Error: err, Ms: 1}
+	at := func(server, err string) netstate.ResolverProbe {
+		return netstate.ResolverProbe{Server: server, Error: err, Ms: 1}
 	}
 	const unreachable, refused = "dial udp 192.0.2.9:53: connect: network is unreachable",
 		"read udp 192.0.2.2:5->192.0.2.9:53: read: connection refused"
 	for _, test := range []struct {
-		servers    []record.ResolverProbe
+		servers    []netstate.ResolverProbe
 		confidence string
 		want       cause.Resolver
 		waits      bool
 	}{
-		{[]record.ResolverProbe{at("a", record.ResolverSilent), at("b", "")}, record.Certain,
+		{[]netstate.ResolverProbe{at("a", netstate.ResolverSilent), at("b", "")}, record.Certain,
 			cause.Resolver{Server: "a", Silent: true, Others: "b", First: true}, true},
-		{[]record.ResolverProbe{at("a", unreachable), at("b", "")}, record.Possible,
+		{[]netstate.ResolverProbe{at("a", unreachable), at("b", "")}, record.Possible,
 			cause.Resolver{Server: "a", Others: "b", First: true}, false},
-		{[]record.ResolverProbe{at("a", refused), at("b", "")}, record.Possible,
+		{[]netstate.ResolverProbe{at("a", refused), at("b", "")}, record.Possible,
 			cause.Resolver{Server: "a", Others: "b", First: true}, false},
-		{[]record.ResolverProbe{at("a", unreachable), at("b", refused)}, record.Certain,
+		{[]netstate.ResolverProbe{at("a", unreachable), at("b", refused)}, record.Certain,
 			cause.Resolver{Server: "a"}, false},
-		{[]record.ResolverProbe{at("a", unreachable), at("b", record.ResolverSilent)}, record.Certain,
+		{[]netstate.ResolverProbe{at("a", unreachable), at("b", netstate.ResolverSilent)}, record.Certain,
 			cause.Resolver{Server: "b", Silent: true}, true},
-		{[]record.ResolverProbe{at("a", unreachable), at("b", record.ResolverSilent), at("c", "")}, record.Certain,
+		{[]netstate.ResolverProbe{at("a", unreachable), at("b", netstate.ResolverSilent), at("c", "")}, record.Certain,
 			cause.Resolver{Server: "b", Silent: true, Others: "c", First: true}, true},
-		{[]record.ResolverProbe{at("a", ""), at("b", record.ResolverSilent)}, record.Possible,
+		{[]netstate.ResolverProbe{at("a", ""), at("b", netstate.ResolverSilent)}, record.Possible,
 			cause.Resolver{Server: "b", Silent: true, Others: "a"}, false},
-		{[]record.ResolverProbe{at("a", ""), at("b", "")}, "", cause.Resolver{}, false},
+		{[]netstate.ResolverProbe{at("a", ""), at("b", "")}, "", cause.Resolver{}, false},
 	} {
-		f := resolverDead(&facts.Host{Name: "nas", Alone: true}, record.Probe{Resolvers: test.servers})
+		f := resolverDead(&facts.Host{Name: "nas", Alone: true}, netstate.Probe{Resolvers: test.servers})
 		switch {
 		case f == nil && test.confidence == "":
 		case f == nil:

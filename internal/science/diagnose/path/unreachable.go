@@ -9,6 +9,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 
@@ -122,7 +123,7 @@ func stopped(f facts.Trial, found *record.Finding, opener, acceptor *facts.Host,
 }
 
 // noRoute adds a failed route lookup of a host.
-func noRoute(found *record.Finding, h *facts.Host, why cause.Cut, l record.RouteLookup) {
+func noRoute(found *record.Finding, h *facts.Host, why cause.Cut, l netstate.RouteLookup) {
 	at(found, h, why).With(h.Name, fact.NoRoute{Error: l.Error}).
 		Fixed(record.Advice(h.Name, hint.LacksRoute{To: l.Destination}))
 }
@@ -165,13 +166,13 @@ func unanswering(f facts.Trial, found *record.Finding, opener *facts.Host, name 
 }
 
 // entry returns an entry of a neighbour table as evidence.
-func entry(n record.Neighbour) fact.Neighbour {
+func entry(n netstate.Neighbour) fact.Neighbour {
 	return fact.Neighbour{Address: n.Address, Interface: n.Interface, MAC: n.MAC, State: n.State}
 }
 
 // misled reports whether an entry has a MAC address that does not belong to the host with the
 // address, and adds it to the finding.
-func misled(f facts.Trial, found *record.Finding, opener *facts.Host, n record.Neighbour, right *facts.Interface) bool {
+func misled(f facts.Trial, found *record.Finding, opener *facts.Host, n netstate.Neighbour, right *facts.Interface) bool {
 	if right == nil || right.MAC == "" || strings.EqualFold(n.MAC, right.MAC) {
 		return false
 	}

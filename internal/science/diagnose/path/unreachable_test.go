@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
@@ -134,8 +135,8 @@ func TestIPv6Egress(t *testing.T) {
 		}
 	}
 	tr.Hosts[0].Snapshot.Routes = append(tr.Hosts[0].Snapshot.Routes,
-		record.ParseRoute(254, "", "default via 192.168.1.1 dev eth0"),
-		record.ParseRoute(254, "", "default via fe80::1 dev eth0"))
+		netstate.ParseRoute(254, "", "default via 192.168.1.1 dev eth0"),
+		netstate.ParseRoute(254, "", "default via fe80::1 dev eth0"))
 	f := diagnosetest.Find(t, diagnose.Diagnose(tr, &diagnosetest.Topo), "same-subnet-one-egress")
 	if r := f.Changes()[1].Route; r.To != "default" || r.Via != "fe80::1" || r.Interface != "eth1" || r.Table != 101 {
 		t.Errorf("%+v", r)

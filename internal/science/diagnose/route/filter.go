@@ -7,6 +7,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -153,7 +154,7 @@ func interfaceNames(netifs []*facts.Interface) (names []string) {
 func dropping(f facts.Trial, h *facts.Host, strict []*facts.Interface, dropped int64) (where []*facts.Interface,
 	oneOf bool, why []any) {
 	for _, p := range strict {
-		rows := h.Dropped(func(d record.KernelDrop) bool {
+		rows := h.Dropped(func(d netstate.KernelDrop) bool {
 			return d.Reason == "IP_RPFILTER" && d.Interface == p.Name
 		})
 		if len(rows) > 0 && !h.Boot {

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose"
@@ -23,38 +24,38 @@ import (
 func TestStrictFilterInterface(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		change func(x, y *record.HostSnapshot)
+		change func(x, y *netstate.HostSnapshot)
 		by     string
 	}{
-		{"only one received as many", func(x, _ *record.HostSnapshot) {
+		{"only one received as many", func(x, _ *netstate.HostSnapshot) {
 			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 102, 870
 		}, "eth1"},
-		{"the filter of one is loose", func(x, _ *record.HostSnapshot) {
+		{"the filter of one is loose", func(x, _ *netstate.HostSnapshot) {
 			x.Reading.Snapshot.Sysctls["net.ipv4.conf.eth0.rp_filter"] = "2"
 			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 5000, 900
 		}, "eth1"},
-		{"each must have dropped some", func(x, _ *record.HostSnapshot) {
+		{"each must have dropped some", func(x, _ *netstate.HostSnapshot) {
 			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 600, 600
 		}, "eth0 and eth1"},
-		{"a peer sends from an address that is answered by the other", func(x, y *record.HostSnapshot) {
+		{"a peer sends from an address that is answered by the other", func(x, y *netstate.HostSnapshot) {
 			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 9000, 9000
 			y.Reading.Snapshot.Sysctls["net.ipv4.conf.all.arp_announce"] = "2"
 			y.Reading.Snapshot.Interfaces[1].Addresses = []string{"10.72.0.2/24"}
 			y.Reading.Snapshot.Interfaces[0].Addresses = nil
-			y.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.1",
+			y.Reading.Snapshot.Neighbours = []netstate.Neighbour{{Interface: "eth1", Address: "10.73.0.1",
 				MAC: x.Reading.Snapshot.Interfaces[1].MAC, State: "REACHABLE"}}
 		}, "eth1"},
-		{"a neighbour of one is answered by the other", func(x, _ *record.HostSnapshot) {
+		{"a neighbour of one is answered by the other", func(x, _ *netstate.HostSnapshot) {
 			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 9000, 9000
-			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.72.0.7",
+			x.Reading.Snapshot.Neighbours = []netstate.Neighbour{{Interface: "eth1", Address: "10.72.0.7",
 				MAC:   diagnosetest.Stranger,
 				State: "STALE"}, {Interface: "eth0", Address: "10.72.0.8", MAC: diagnosetest.Stranger, State: "STALE"}}
 		}, "eth1"},
-		{"what the other received was for other hosts", func(x, _ *record.HostSnapshot) {
+		{"what the other received was for other hosts", func(x, _ *netstate.HostSnapshot) {
 			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 890, 870
 			x.Reading.End.Interfaces[0].RxOtherhost = 30
 		}, "eth1"},
-		{"nothing tells which", func(x, _ *record.HostSnapshot) {
+		{"nothing tells which", func(x, _ *netstate.HostSnapshot) {
 			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 9000, 9000
 		}, "one of eth0 and eth1"},
 	} {
@@ -62,7 +63,7 @@ func TestStrictFilterInterface(t *testing.T) {
 		x.Reading.End.SNMP["TcpExt.IPReversePathFilter"] = 769
 		test.change(&x, &y)
 		var causes []string
-		for _, f := range diagnose.Hosts([]record.HostSnapshot{x, y}).Findings {
+		for _, f := range diagnose.Hosts([]netstate.HostSnapshot{x, y}).Findings {
 			switch f.ID {
 			case "strict-rp-filter":
 				if by(f) != test.by || f.Confidence != record.Certain {
@@ -110,75 +111,75 @@ var far = netip.MustParseAddr("198.51.100.7")
 // TestFilteredRequests: an address of a known host that does not answer ARP requests, because
 // its strict filter drops them.
 func TestFilteredRequests(t *testing.T) {
-	asks := func(y *record.HostSnapshot) {
-		y.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.1",
+	asks := func(y *netstate.HostSnapshot) {
+		y.Reading.Snapshot.Neighbours = []netstate.Neighbour{{Interface: "eth1", Address: "10.73.0.1",
 			State: "INCOMPLETE"}}
 	}
 	// y has no address in eth1's subnet, so that it asks from eth0's.
-	elsewhere := func(_, y *record.HostSnapshot) {
+	elsewhere := func(_, y *netstate.HostSnapshot) {
 		asks(y)
 		y.Reading.Snapshot.Interfaces[1].Addresses = nil
 	}
 	for _, test := range []struct {
 		name   string
-		change func(x, y *record.HostSnapshot)
+		change func(x, y *netstate.HostSnapshot)
 		found  string
 	}{
 		{"from another subnet's address", elsewhere, "strict-rp-filter x likely"},
-		{"from any address, as arp_announce=0 lets it", func(_, y *record.HostSnapshot) {
+		{"from any address, as arp_announce=0 lets it", func(_, y *netstate.HostSnapshot) {
 			asks(y)
 		}, "strict-rp-filter x likely"},
-		{"from one without a route, as arp_announce=0 lets it", func(_, y *record.HostSnapshot) {
+		{"from one without a route, as arp_announce=0 lets it", func(_, y *netstate.HostSnapshot) {
 			asks(y)
 			y.Reading.Snapshot.Interfaces[0].Addresses = append(y.Reading.Snapshot.Interfaces[0].Addresses,
 				"198.51.100.7/32")
 		}, "strict-rp-filter x likely"},
-		{"it is y's gateway", func(x, y *record.HostSnapshot) {
+		{"it is y's gateway", func(x, y *netstate.HostSnapshot) {
 			elsewhere(x, y)
-			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, record.ParseRoute(facts.MainTable,
+			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, netstate.ParseRoute(facts.MainTable,
 				"0.0.0.0/0",
 				"default via 10.73.0.1 dev eth1"),
-				record.ParseRoute(facts.MainTable, "10.73.0.1/32", "10.73.0.1 dev eth1 scope link"))
+				netstate.ParseRoute(facts.MainTable, "10.73.0.1/32", "10.73.0.1 dev eth1 scope link"))
 		}, "strict-rp-filter x likely"},
-		{"from an address of the subnet", func(_, y *record.HostSnapshot) {
+		{"from an address of the subnet", func(_, y *netstate.HostSnapshot) {
 			asks(y)
 			y.Reading.Snapshot.Sysctls["net.ipv4.conf.all.arp_announce"] = "2"
 		}, "neighbour-failed y possible"},
-		{"the filter is loose", func(x, y *record.HostSnapshot) {
+		{"the filter is loose", func(x, y *netstate.HostSnapshot) {
 			elsewhere(x, y)
 			x.Reading.Snapshot.Sysctls["net.ipv4.conf.eth1.rp_filter"] = "2"
 		}, "neighbour-failed y possible"},
-		{"a rule has the answer leave by eth1", func(x, y *record.HostSnapshot) {
+		{"a rule has the answer leave by eth1", func(x, y *netstate.HostSnapshot) {
 			elsewhere(x, y)
-			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.73.0.1/32", Table: 101},
+			x.Reading.Snapshot.Rules = []netstate.RuleEntry{{Priority: 100, From: "10.73.0.1/32", Table: 101},
 				{Priority: 32766, Table: facts.MainTable}}
 			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
-				record.ParseRoute(101, "10.72.0.0/24", "10.72.0.0/24 dev eth1"))
+				netstate.ParseRoute(101, "10.72.0.0/24", "10.72.0.0/24 dev eth1"))
 		}, "neighbour-failed y possible"},
-		{"a rule of another source has it leave by eth1", func(x, y *record.HostSnapshot) {
+		{"a rule of another source has it leave by eth1", func(x, y *netstate.HostSnapshot) {
 			elsewhere(x, y)
-			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.72.0.1/32", Table: 101},
+			x.Reading.Snapshot.Rules = []netstate.RuleEntry{{Priority: 100, From: "10.72.0.1/32", Table: 101},
 				{Priority: 32766, Table: facts.MainTable}}
 			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
-				record.ParseRoute(101, "10.72.0.0/24", "10.72.0.0/24 dev eth1"))
+				netstate.ParseRoute(101, "10.72.0.0/24", "10.72.0.0/24 dev eth1"))
 		}, "strict-rp-filter x likely"},
-		{"a rule goes by what is not known", func(x, y *record.HostSnapshot) {
+		{"a rule goes by what is not known", func(x, y *netstate.HostSnapshot) {
 			elsewhere(x, y)
-			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, Table: 101, Other: true},
+			x.Reading.Snapshot.Rules = []netstate.RuleEntry{{Priority: 100, Table: 101, Other: true},
 				{Priority: 32766, Table: facts.MainTable}}
 		}, "neighbour-failed y possible"},
-		{"no request arrives", func(x, y *record.HostSnapshot) {
+		{"no request arrives", func(x, y *netstate.HostSnapshot) {
 			elsewhere(x, y)
 			x.Reading.End.Interfaces[1].RxPackets = 100
 		}, "neighbour-failed y possible"},
-		{"no host is known to have the address", func(x, y *record.HostSnapshot) {
+		{"no host is known to have the address", func(x, y *netstate.HostSnapshot) {
 			elsewhere(x, y)
 			y.Reading.Snapshot.Neighbours[0].Address = "10.73.0.9"
 		}, "neighbour-failed y possible"},
 	} {
 		x, y := diagnosetest.TwoHosts()
 		test.change(&x, &y)
-		findings := diagnose.Hosts([]record.HostSnapshot{x, y}).Findings
+		findings := diagnose.Hosts([]netstate.HostSnapshot{x, y}).Findings
 		if got := diagnosetest.Names(findings); got != test.found {
 			t.Errorf("%s: found %s", test.name, got)
 		}
@@ -197,41 +198,41 @@ func TestFilteredRequests(t *testing.T) {
 
 // TestFilterFix: the loose filter helps senders to which there is a route, and no others.
 func TestFilterFix(t *testing.T) {
-	route := func(to, text string) record.RouteEntry {
-		return record.ParseRoute(facts.MainTable, to, text)
+	route := func(to, text string) netstate.RouteEntry {
+		return netstate.ParseRoute(facts.MainTable, to, text)
 	}
-	routeless := func(_, y *record.HostSnapshot) {
+	routeless := func(_, y *netstate.HostSnapshot) {
 		y.Reading.Snapshot.Interfaces[1].Addresses = append(y.Reading.Snapshot.Interfaces[1].Addresses,
 			"198.51.100.7/32")
 	}
-	neighbour := func(x, _ *record.HostSnapshot) {
-		x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.72.0.7",
+	neighbour := func(x, _ *netstate.HostSnapshot) {
+		x.Reading.Snapshot.Neighbours = []netstate.Neighbour{{Interface: "eth1", Address: "10.72.0.7",
 			MAC:   diagnosetest.Stranger,
 			State: "STALE"}}
 	}
 	for _, test := range []struct {
 		name        string
-		change      func(x, y *record.HostSnapshot)
+		change      func(x, y *netstate.HostSnapshot)
 		loose, back bool
 	}{
-		{"nothing is known of the senders", func(_, _ *record.HostSnapshot) {}, false, false},
+		{"nothing is known of the senders", func(_, _ *netstate.HostSnapshot) {}, false, false},
 		{"one is answered by the other interface", neighbour, true, false},
-		{"a default route leads to all", func(x, _ *record.HostSnapshot) {
+		{"a default route leads to all", func(x, _ *netstate.HostSnapshot) {
 			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
 				route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"))
 		}, true, false},
 		{"no route leads to one", routeless, false, true},
-		{"a route discards what is sent to it", func(x, y *record.HostSnapshot) {
+		{"a route discards what is sent to it", func(x, y *netstate.HostSnapshot) {
 			routeless(x, y)
 			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
 				route("198.51.100.0/24", "blackhole 198.51.100.0/24"))
 		}, false, true},
-		{"no route leads to one, and another is answered", func(x, y *record.HostSnapshot) {
+		{"no route leads to one, and another is answered", func(x, y *netstate.HostSnapshot) {
 			routeless(x, y)
 			neighbour(x, y)
 		}, true, true},
-		{"a neighbour has no route", func(x, _ *record.HostSnapshot) {
-			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "198.51.100.7",
+		{"a neighbour has no route", func(x, _ *netstate.HostSnapshot) {
+			x.Reading.Snapshot.Neighbours = []netstate.Neighbour{{Interface: "eth1", Address: "198.51.100.7",
 				MAC: diagnosetest.Stranger, State: "STALE"}}
 		}, false, true},
 	} {
@@ -239,7 +240,7 @@ func TestFilterFix(t *testing.T) {
 		x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 9000, 9000
 		x.Reading.End.SNMP[facts.FilterCounter] = 769
 		test.change(&x, &y)
-		f := diagnose.Hosts([]record.HostSnapshot{x, y}).Findings[0]
+		f := diagnose.Hosts([]netstate.HostSnapshot{x, y}).Findings[0]
 		if f.ID != "strict-rp-filter" || len(f.Changes()) > 0 != test.loose || (back(f) == far) != test.back {
 			t.Errorf("%s: %s: %+v", test.name, f.ID, f.Steps)
 		}
@@ -267,7 +268,7 @@ func TestFilterBefore(t *testing.T) {
 		x.Reading.Begin.SNMP[facts.FilterCounter], x.Reading.End.SNMP[facts.FilterCounter] = test.before,
 			test.before+test.grown
 		got := ""
-		for _, f := range diagnose.Hosts([]record.HostSnapshot{x, y}).Findings {
+		for _, f := range diagnose.Hosts([]netstate.HostSnapshot{x, y}).Findings {
 			if strings.HasSuffix(f.ID, "e-rp-filter") || f.ID == "strict-rp-filter" {
 				got += fmt.Sprint(f.ID, " ", f.Boot)
 			}

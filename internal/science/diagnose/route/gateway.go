@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -39,7 +40,7 @@ var FilterRules = []rule.Rule{
 // gateways finds gateways that answer neither ARP nor neighbour discovery.
 func gateways(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Hosts {
-		h.EachGateway(func(r record.RouteEntry, gateway netip.Addr, name string) {
+		h.EachGateway(func(r netstate.RouteEntry, gateway netip.Addr, name string) {
 			for _, n := range h.Reading.Snapshot.Neighbours {
 				if n.Address != gateway.String() || n.Interface != name || !facts.Failed(n) || f.Filtered(h, n) {
 					continue
@@ -57,7 +58,7 @@ func gateways(f facts.Trial) (findings []record.Finding) {
 // gatewaysOffLink finds gateways that are in no subnet of the interface that leads to them.
 func gatewaysOffLink(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Hosts {
-		h.EachGateway(func(r record.RouteEntry, gateway netip.Addr, name string) {
+		h.EachGateway(func(r netstate.RouteEntry, gateway netip.Addr, name string) {
 			i := slices.IndexFunc(h.Interfaces, func(p *facts.Interface) bool { return p.Name == name })
 			if i < 0 || gateway.IsLinkLocalUnicast() || h.Missing(facts.EveryRoute) != nil ||
 				r.Onlink ||

@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 
@@ -73,7 +74,7 @@ func nexthopGroups(f facts.Trial) (findings []record.Finding) {
 }
 
 // deadNexthop returns why nothing gets through by a single next hop; nil: there is no sign of that.
-func deadNexthop(n record.Nexthop, unanswered map[facts.Hop]string) *fact.DeadMember {
+func deadNexthop(n netstate.Nexthop, unanswered map[facts.Hop]string) *fact.DeadMember {
 	is := fact.DeadMember{ID: n.ID, Interface: n.Interface, Gateway: n.Via}
 	for _, flag := range []string{"dead", "linkdown", "blackhole"} {
 		if slices.Contains(n.Flags, flag) {

@@ -5,6 +5,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -38,7 +39,7 @@ func sameSubnetOneEgress(f facts.Trial, h *facts.Host) *record.Finding {
 	}
 	subnet := h.OnSubnet(list[0].Destination, list[0].Out.VRF)
 	sent := func(p *facts.Interface) float64 {
-		return h.Share(p, subnet, func(d record.InterfaceDelta) float64 { return d.TxBytes })
+		return h.Share(p, subnet, func(d netstate.InterfaceDelta) float64 { return d.TxBytes })
 	}
 	// A socket bound to its interface does not follow the route decision.
 	list = slices.DeleteFunc(list, func(d facts.Asymmetry) bool { return sent(d.Holder) > addressed[d.Holder]/2 })

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -96,8 +97,8 @@ func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 // Around applies the rules for hosts to the snapshots and the trials of a run. See diagnose.Around.
 func (s *Set) Around(run *record.Run, known []record.Finding) []record.Finding {
 	var found []record.Finding
-	states := map[string]record.HostSnapshot{}
-	var latest []record.HostSnapshot
+	states := map[string]netstate.HostSnapshot{}
+	var latest []netstate.HostSnapshot
 	for _, snapshots := range run.Snapshots {
 		if l := snapshots.Latest(); l != nil {
 			one := *l
@@ -105,7 +106,7 @@ func (s *Set) Around(run *record.Run, known []record.Finding) []record.Finding {
 			latest, states[snapshots.Host] = append(latest, one), one
 		}
 	}
-	apply := func(list []record.HostSnapshot, growth bool, treatment string, flows []record.Flow,
+	apply := func(list []netstate.HostSnapshot, growth bool, treatment string, flows []record.Flow,
 		set []record.Applied) {
 		f := facts.Observe(list, false)
 		for _, h := range f.Hosts {
@@ -132,9 +133,9 @@ func (s *Set) Around(run *record.Run, known []record.Finding) []record.Finding {
 	}
 	apply(latest, false, "", nil, planned(run))
 	for _, t := range run.Split() {
-		var list []record.HostSnapshot
+		var list []netstate.HostSnapshot
 		for _, h := range t.Hosts {
-			list = append(list, record.HostSnapshot{Host: states[h.Host].Host, State: states[h.Host].State,
+			list = append(list, netstate.HostSnapshot{Host: states[h.Host].Host, State: states[h.Host].State,
 				OverS: t.WindowS, Reading: h})
 		}
 		apply(list, true, t.Treatment, t.Flows, t.Settings)

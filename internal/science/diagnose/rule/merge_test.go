@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose"
@@ -46,7 +47,7 @@ func TestMerge(t *testing.T) {
 func TestUnevaluated(t *testing.T) {
 	s := diagnosetest.HostNamed("nas", 15)
 	s.State.NICs, s.State.Parts[0].Missing = nil, "operation not permitted"
-	e := diagnose.Hosts([]record.HostSnapshot{s})
+	e := diagnose.Hosts([]netstate.HostSnapshot{s})
 	i := slices.IndexFunc(e.Unevaluated, func(u record.Unevaluated) bool { return u.Rule == "half-duplex" })
 	if i < 0 || e.Unevaluated[i].Why != "nics: operation not permitted" ||
 		slices.Contains(e.Evaluated, "half-duplex") || !slices.Contains(e.Evaluated, "window-scaling-off") {
@@ -60,15 +61,15 @@ func TestExplained(t *testing.T) {
 	s.State.Parameters["net.core.somaxconn"] = "16"
 	s.Reading.End.SNMP["TcpExt.ListenOverflows"] = 5
 	explained := map[string]string{}
-	for _, f := range diagnose.Hosts([]record.HostSnapshot{s, diagnosetest.HostNamed("client", 16)}).Findings {
+	for _, f := range diagnose.Hosts([]netstate.HostSnapshot{s, diagnosetest.HostNamed("client", 16)}).Findings {
 		explained[f.ID+" "+f.Host] = f.ExplainedBy
 	}
 	// likely cause, certain consequence: the consequence is not folded below what is less sure.
 	if by, found := explained["listen-overflow nas"]; !found || by != "" {
 		t.Errorf("%v", explained)
 	}
-	s.State.Listeners = []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 17, Backlog: 16}}
-	for _, f := range diagnose.Hosts([]record.HostSnapshot{s}).Findings {
+	s.State.Listeners = []netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 17, Backlog: 16}}
+	for _, f := range diagnose.Hosts([]netstate.HostSnapshot{s}).Findings {
 		explained[f.ID+" "+f.Host] = f.ExplainedBy
 	}
 	if explained["listen-overflow nas"] != "accept-queue-full" || explained["accept-queue-full nas"] != "" {

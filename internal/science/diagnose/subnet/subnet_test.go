@@ -3,7 +3,7 @@ package subnet_test
 import (
 	"testing"
 
-	"linerate/internal/model/record"
+	"linerate/internal/model/netstate"
 
 	"linerate/internal/science/diagnose"
 	"linerate/internal/science/diagnose/diagnosetest"
@@ -25,12 +25,12 @@ func TestDifferentMTUs(t *testing.T) {
 		{[2]string{"", ""}, "", "mtu-differs a certain"}, // whose address is masked
 	} {
 		a, b := diagnosetest.HostNamed("a", 1), diagnosetest.HostNamed("b", 2)
-		for i, s := range []*record.HostSnapshot{&a, &b} {
+		for i, s := range []*netstate.HostSnapshot{&a, &b} {
 			s.Reading.Snapshot.Interfaces[0].Kind, s.Reading.Snapshot.Interfaces[0].MTU = test.kinds[i],
 				[]int{1380, 1420}[i]
 		}
 		b.Reading.Snapshot.Interfaces[0].MAC = test.mac
-		if got := diagnosetest.Names(diagnose.Hosts([]record.HostSnapshot{a, b}).Findings); got != test.want {
+		if got := diagnosetest.Names(diagnose.Hosts([]netstate.HostSnapshot{a, b}).Findings); got != test.want {
 			t.Errorf("%v: found %q, want %q", test.kinds, got, test.want)
 		}
 	}

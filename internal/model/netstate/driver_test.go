@@ -1,4 +1,4 @@
-package record
+package netstate
 
 import (
 	"flag"
@@ -44,7 +44,7 @@ func TestDocumentedDrivers(t *testing.T) {
 		}
 	} else if string(text) != want {
 		t.Errorf(
-			"the table of %s is not that of driver.go: go test ./internal/model/record -run TestDocumentedDrivers "+
+			"the table of %s is not that of driver.go: go test ./internal/model/netstate -run TestDocumentedDrivers "+
 				"-update", file)
 	}
 }

@@ -1,12 +1,7 @@
-package record
+package netstate
 
 import (
 	"math"
-	"net/netip"
-	"slices"
-	"strings"
-
-	"linerate/internal/model/topology"
 )
 
 // InterfaceDelta is the traffic of an interface between the readings at the edges of the window.
@@ -30,6 +25,7 @@ type InterfaceDelta struct {
 
 // RxBps and TxBps return the mean rates in bit/s, headers included.
 func (d InterfaceDelta) RxBps() float64 { return d.rate(d.RxBytes) }
+
 func (d InterfaceDelta) TxBps() float64 { return d.rate(d.TxBytes) }
 
 func (d InterfaceDelta) rate(bytes float64) float64 {
@@ -185,83 +181,4 @@ func (h HostReading) AtBegin(q QdiscCounters) (QdiscCounters, bool) {
 // SNMPDelta returns the growth of a counter of /proc/net/snmp or /proc/net/netstat.
 func (h HostReading) SNMPDelta(name string) int64 {
 	return h.End.SNMP[name] - h.Begin.SNMP[name]
-}
-
-// Unconnected counts the flows of the trial that have no connection.
-func (t *Trial) Unconnected() (n int) {
-	for _, f := range t.Flows {
-		if !f.Connected {
-			n++
-		}
-	}
-	return n
-}
-
-// Reading returns the reading of a host. It returns false if the trial has none.
-func (t Trial) Reading(host string) (HostReading, bool) {
-	for _, h := range t.Hosts {
-		if h.Host == host {
-			return h, true
-		}
-	}
-	return HostReading{}, false
-}
-
-// SourceAddr and DestinationAddr return the addresses of the flow without the ports. They are
-// invalid if the record has none, as for a flow that never connected.
-func (f Flow) SourceAddr() netip.Addr      { return addrOf(f.Source) }
-func (f Flow) DestinationAddr() netip.Addr { return addrOf(f.Destination) }
-
-func addrOf(text string) netip.Addr {
-	if both, err := netip.ParseAddrPort(text); err == nil {
-		return both.Addr().Unmap()
-	}
-	alone, _ := netip.ParseAddr(strings.Trim(text, "[]"))
-	return alone.Unmap()
-}
-
-// BinEnds returns the ends of the flow's bins, in seconds since the beginning of the window. They
-// are the times of the samples of the receiver or, without these, of the sender. Sampled is false
-// if neither has samples; the ends are then evenly spaced.
-func (t Trial) BinEnds(f Flow) (ends []float64, sampled bool) {
-	for _, host := range []string{f.To, f.From} {
-		h, ok := t.Reading(host)
-		if !ok {
-			continue
-		}
-		ends = nil
-		at := 0 // samples mostly have the flows in one order
-		for _, s := range h.Series {
-			if at >= len(s.Flows) || s.Flows[at].ID != f.ID {
-				at = max(0, slices.IndexFunc(s.Flows, func(one FlowSample) bool { return one.ID == f.ID }))
-			}
-			if at < len(s.Flows) && s.Flows[at].ID == f.ID {
-				ends = append(ends, float64(s.AtNs-h.Begin.ScheduledNs)/1e9)
-			}
-		}
-		if len(ends) == len(f.Bins) && h.Begin.ScheduledNs > 0 {
-			return ends, true
-		}
-	}
-	var sum int64
-	for _, bytes := range f.Bins {
-		sum += bytes
-	}
-	parts := len(f.Bins) // the last ends with the window
-	if f.ReceivedBytes-sum > sum/int64(2*max(parts, 1)) {
-		parts++
-	}
-	ends = make([]float64, len(f.Bins))
-	for i := range ends {
-		ends[i] = t.WindowS * float64(i+1) / float64(parts)
-	}
-	return ends, false
-}
-
-// Over returns the topology of the trial: t.Topology or, if that is nil, the given one of the run.
-func (t Trial) Over(run *topology.Topology) *topology.Topology {
-	if t.Topology != nil {
-		return t.Topology
-	}
-	return run
 }

@@ -1,4 +1,4 @@
-package record
+package netstate
 
 // LLDPNeighbour describes the other end of a cable by LLDP (IEEE 802.1AB) or a similar protocol, as
 // lldpd reports it.

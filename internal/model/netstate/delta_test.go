@@ -1,11 +1,12 @@
-package record_test
+package netstate_test
 
 import (
 	"encoding/json"
 	"fmt"
-	. "linerate/internal/model/record"
 	"math"
 	"testing"
+
+	. "linerate/internal/model/netstate"
 )
 
 func TestDeltas(t *testing.T) {
@@ -87,17 +88,6 @@ func TestBondDelta(t *testing.T) {
 	carried(&h, "bond0")
 	if d := h.Deltas()[0]; d.Known {
 		t.Errorf("a bond in itself: %+v", d)
-	}
-}
-
-func TestFlowAddresses(t *testing.T) {
-	for text, want := range map[string]string{
-		"10.0.0.1:80": "10.0.0.1", "10.0.0.1": "10.0.0.1", "[fd00::1]:80": "fd00::1", "[fd00::1]": "fd00::1",
-		"[::ffff:10.0.0.1]:80": "10.0.0.1", "": "invalid IP", "nonsense": "invalid IP",
-	} {
-		if got := (Flow{Source: text}).SourceAddr().String(); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
 	}
 }
 

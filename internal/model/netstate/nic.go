@@ -1,4 +1,4 @@
-package record
+package netstate
 
 // NIC describes a network interface by its driver and the kernel's device model
 // (Documentation/networking/ethtool-netlink.rst, Documentation/ABI/testing/sysfs-class-net).

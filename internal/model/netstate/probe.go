@@ -1,4 +1,4 @@
-package record
+package netstate
 
 // Probe is what a host learned about a peer by sending a few packets, as `linerate doctor --probe`
 // does. Times are in milliseconds.

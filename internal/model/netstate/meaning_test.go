@@ -1,4 +1,4 @@
-package record
+package netstate
 
 import (
 	"fmt"
@@ -108,7 +108,7 @@ func TestDocumentedMeanings(t *testing.T) {
 		}
 	} else if string(text) != want {
 		t.Errorf(
-			"the table of %s is not that of meaning.go: go test ./internal/model/record -run "+
+			"the table of %s is not that of meaning.go: go test ./internal/model/netstate -run "+
 				"TestDocumentedMeanings -update", file)
 	}
 }

@@ -1,4 +1,4 @@
-package record
+package netstate
 
 import (
 	"encoding/json"
