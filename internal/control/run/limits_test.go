@@ -52,7 +52,8 @@ func treatments(t *testing.T, text string) *study.Plan {
 func came(t *study.Treatment, source string, options uint8) (flows []*trial.Flow, counted []record.Flow) {
 	for _, f := range t.Flows {
 		flows = append(flows, &trial.Flow{PlannedFlow: f, Opened: netip.MustParseAddrPort(source + ":999")})
-		counted = append(counted, record.Flow{ID: f.ID, Connected: true, SenderInfo: &netstate.TCPInfo{Options: options}})
+		counted = append(counted, record.Flow{ID: f.ID, Connected: true,
+			SenderInfo: &netstate.TCPInfo{Options: options}})
 	}
 	return flows, counted
 }

@@ -68,7 +68,8 @@ func TestStep(t *testing.T) {
 		q.Protocol != "tcp" || q.In != "" {
 		t.Errorf("asked %+v", q)
 	}
-	if !f.step(over, netstate.RouteLookup{Interface: "eth1", Gateway: "fe80::1", Nexthops: 2}, nil) || f.at != "spine2" ||
+	if !f.step(over, netstate.RouteLookup{Interface: "eth1", Gateway: "fe80::1", Nexthops: 2}, nil) ||
+		f.at != "spine2" ||
 		f.in != "down1" {
 		t.Errorf("after server1: %+v", f)
 	}

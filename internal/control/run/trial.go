@@ -267,8 +267,8 @@ func (c *conductor) ageNeighbours(ctx context.Context, t *study.Treatment) error
 
 // routeQuestions are what each host is asked about its routing at the end: how the
 // packets of its flows leave; and the sysctls that the treatment sets.
-func routeQuestions(over *topology.Topology, t *study.Treatment, flows []*trial.Flow) (map[string][]netstate.RouteLookup,
-	map[string][]string) {
+func routeQuestions(over *topology.Topology, t *study.Treatment, flows []*trial.Flow) (
+	map[string][]netstate.RouteLookup, map[string][]string) {
 	lookups, sysctls := map[string][]netstate.RouteLookup{}, map[string][]string{}
 	ask := func(host string, from, to netip.Addr) {
 		q := netstate.RouteLookup{Source: from.String(), Destination: to.String()}

@@ -48,7 +48,8 @@ func until(reply message.WindowReply, end message.Edge, windowS float64) message
 	reply.EndFlows, reply.FinalFlows = end.Flows, distributed(end.Flows, reply.FinalFlows)
 	h := &reply.Reading
 	h.End, h.ProcessCPUS, h.CPUBusy = end.Reading, end.ProcessCPUS, end.CPUBusy
-	h.Series = slices.DeleteFunc(slices.Clone(h.Series), func(s netstate.Sample) bool { return s.AtNs >= h.End.BeganNs })
+	h.Series = slices.DeleteFunc(slices.Clone(h.Series),
+		func(s netstate.Sample) bool { return s.AtNs >= h.End.BeganNs })
 	if h.Log != nil {
 		log := *h.Log
 		log.Lines = slices.DeleteFunc(slices.Clone(log.Lines), func(l netstate.LogLine) bool {

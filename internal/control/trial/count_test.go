@@ -26,8 +26,9 @@ func TestOnOurClock(t *testing.T) {
 		end.Interfaces = slices.Clone(end.Interfaces)
 		return netstate.HostReading{
 			Host: "h", Begin: reading, End: end,
-			Before:   netstate.Tables{BeganNs: began + offset + 1, EndedNs: began + offset + 2},
-			Snapshot: netstate.Snapshot{Tables: netstate.Tables{BeganNs: ended + offset + 1, EndedNs: ended + offset + 2}},
+			Before: netstate.Tables{BeganNs: began + offset + 1, EndedNs: began + offset + 2},
+			Snapshot: netstate.Snapshot{Tables: netstate.Tables{BeganNs: ended + offset + 1,
+				EndedNs: ended + offset + 2}},
 			Series: []netstate.Sample{{AtNs: sampled + offset, BeganNs: sampled + offset, EndedNs: sampled + offset + 3,
 				Interfaces: []netstate.InterfaceCounters{{Interface: "eth0", AtNs: port + offset}}}},
 		}

@@ -79,8 +79,8 @@ type Summary struct {
 // NewClient returns a Client for a conductor that has been accepted. account is its share of
 // the budget, and access restricts the connections that worker processes accept. others
 // returns what the other clients of this process have moved so far.
-func NewClient(account *budget.Account, bounds message.Bounds, access socket.Access, others func() netstate.OtherFlows) (
-	*Client, error) {
+func NewClient(account *budget.Account, bounds message.Bounds, access socket.Access,
+	others func() netstate.OtherFlows) (*Client, error) {
 	reader, err := counters.New()
 	if err != nil {
 		return nil, err

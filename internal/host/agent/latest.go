@@ -23,7 +23,8 @@ type latest struct {
 }
 
 // keepLatest begins at the window's begin, as it was read.
-func (a *agent) keepLatest(engine *traffic.Engine, meter func(*netstate.HostReading), begin message.WindowReply) *latest {
+func (a *agent) keepLatest(engine *traffic.Engine, meter func(*netstate.HostReading),
+	begin message.WindowReply) *latest {
 	return &latest{agent: a, engine: engine, meter: meter, begin: begin.Reading.Begin.CPU,
 		last: message.Edge{Flows: begin.BeginFlows}}
 }

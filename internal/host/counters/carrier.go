@@ -39,8 +39,8 @@ func (c *Carriers) Close(begin, end int64) (losses []netstate.CarrierLoss, err e
 		switch {
 		case !s.Carrier && !lasts:
 			open[s.Interface] = len(losses)
-			losses = append(losses, netstate.CarrierLoss{Interface: s.Interface, FromS: at, ToS: float64(end-begin) / 1e9,
-				Down: !s.Up})
+			losses = append(losses, netstate.CarrierLoss{Interface: s.Interface, FromS: at,
+				ToS: float64(end-begin) / 1e9, Down: !s.Up})
 		case s.Carrier && lasts && s.AtNs < end:
 			losses[i].ToS, losses[i].Regained = at, true
 			delete(open, s.Interface)

@@ -64,7 +64,8 @@ func (e *earlier) take() {
 		links, err := c.Links()
 		for _, l := range links {
 			driver := h.Driver(l.Name)
-			e.nics = append(e.nics, netstate.NIC{Interface: l.Name, Driver: driver, Counters: h.Counters(l.Name, driver)})
+			e.nics = append(e.nics, netstate.NIC{Interface: l.Name, Driver: driver,
+				Counters: h.Counters(l.Name, driver)})
 		}
 		return err
 	})

@@ -226,8 +226,9 @@ func TestCountedMeanwhile(t *testing.T) {
 		s.Reading.Snapshot.Interfaces = []netstate.InterfaceSnapshot{{Interface: "eth0", Up: true}}
 		s.State.NICs = []netstate.NIC{
 			{Interface: "eth0", Driver: "ixgbe", Counters: map[string]int64{"rx_crc_errors": 9 * readings}}}
-		s.State.Nftables = &netstate.Nftables{Rules: []netstate.NftRule{{Family: "inet", Table: "filter", Chain: "output",
-			Hook: "output", Handle: 7, Verdict: "drop", Counted: true, Packets: uint64(20 * readings)}}}
+		s.State.Nftables = &netstate.Nftables{Rules: []netstate.NftRule{{Family: "inet", Table: "filter",
+			Chain: "output",
+			Hook:  "output", Handle: 7, Verdict: "drop", Counted: true, Packets: uint64(20 * readings)}}}
 		for _, part := range []string{"nics", "nftables"} {
 			s.State.Parts = append(s.State.Parts, netstate.StatePart{Part: part, EndedNs: 60e9 * readings})
 		}

@@ -73,8 +73,9 @@ func (p Proc) CPUTimes() ([]netstate.CPUTimes, error) {
 	}
 	// Guest time is contained in user and nice.
 	times := func(cpu int, s procfs.CPUStat) netstate.CPUTimes {
-		return netstate.CPUTimes{CPU: cpu, User: s.User + s.Nice, Nice: s.Nice, System: s.System, Idle: s.Idle + s.Iowait,
-			IRQ: s.IRQ, SoftIRQ: s.SoftIRQ, Steal: s.Steal}
+		return netstate.CPUTimes{CPU: cpu, User: s.User + s.Nice, Nice: s.Nice, System: s.System,
+			Idle: s.Idle + s.Iowait,
+			IRQ:  s.IRQ, SoftIRQ: s.SoftIRQ, Steal: s.Steal}
 	}
 	list := []netstate.CPUTimes{times(-1, stat.CPUTotal)}
 	for _, cpu := range slices.Sorted(maps.Keys(stat.CPU)) {

@@ -65,7 +65,8 @@ func TestValues(t *testing.T) {
 		"none came, none missed": {Lost, record.Trial{Datagrams: &record.Datagrams{Sent: 4}}, 1, true},
 		"resent": {retransmissions, record.Trial{Flows: []record.Flow{
 			{ReceivedBytes: 15e8, RetransSegments: 6, SenderInfo: &netstate.TCPInfo{}},
-			{Protocol: "tcp", ReceivedBytes: 5e8, SenderInfo: &netstate.TCPInfo{}}, {Protocol: "udp", ReceivedBytes: 1e9},
+			{Protocol: "tcp", ReceivedBytes: 5e8, SenderInfo: &netstate.TCPInfo{}},
+			{Protocol: "udp", ReceivedBytes: 1e9},
 		}}, 3, true},
 		"resent by whom": {retransmissions, record.Trial{Flows: []record.Flow{{ReceivedBytes: 1e9}}}, 0, false},
 		"no CPU":         {cpuPerGigabyte, record.Trial{Flows: []record.Flow{{ReceivedBytes: 1e9}}}, 0, false},

@@ -180,8 +180,9 @@ TcpExt:
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got := s.End.Interfaces; len(got) != 1 ||
-		got[0] != (netstate.InterfaceCounters{Interface: "eth0", RxBytes: 7816, RxPackets: 97, RxErrors: 3, RxDropped: 4,
-			RxMissed: 5, RxLength: 1, RxCRC: 2,
+		got[0] != (netstate.InterfaceCounters{Interface: "eth0", RxBytes: 7816, RxPackets: 97, RxErrors: 3,
+			RxDropped: 4,
+			RxMissed:  5, RxLength: 1, RxCRC: 2,
 			TxBytes: 13256, TxPackets: 122, TxErrors: 6, TxDropped: 7, TxCarrier: 8, Collisions: 9}) {
 		t.Errorf("%+v", got)
 	}

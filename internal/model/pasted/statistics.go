@@ -57,7 +57,8 @@ func (m *machine) finishNICs() {
 		}
 		nic.Meanings = netstate.MeaningsOf(cmp.Or(nic.Driver, netstate.DriverOf(all)), nic.Counters)
 		if list := &m.Reading.End.Interfaces; len(all) > 0 &&
-			!slices.ContainsFunc(*list, func(c netstate.InterfaceCounters) bool { return c.Interface == nic.Interface }) {
+			!slices.ContainsFunc(*list,
+				func(c netstate.InterfaceCounters) bool { return c.Interface == nic.Interface }) {
 			*list = append(*list, interfaceCounters(*nic, all))
 		}
 	}

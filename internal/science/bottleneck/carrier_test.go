@@ -48,8 +48,9 @@ func TestCarrier(t *testing.T) {
 				bytes = 0
 			}
 			f.Bins = append(f.Bins, bytes)
-			receiver.Series = append(receiver.Series, netstate.Sample{AtNs: receiver.Begin.ScheduledNs + int64(i+1)*50e6,
-				Flows: []netstate.FlowSample{{ID: f.ID}}})
+			receiver.Series = append(receiver.Series,
+				netstate.Sample{AtNs: receiver.Begin.ScheduledNs + int64(i+1)*50e6,
+					Flows: []netstate.FlowSample{{ID: f.ID}}})
 		}
 		end := f.Ends()[test.on]
 		if test.iface != "" {

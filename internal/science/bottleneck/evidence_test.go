@@ -35,7 +35,8 @@ func TestWaitsAt(t *testing.T) {
 		}
 		b0, e0 := sent("eth0", c.carried*f.GoodputBps)
 		b1, e1 := sent("other", f.GoodputBps)
-		h.Begin.Interfaces, h.End.Interfaces = []netstate.InterfaceCounters{b0, b1}, []netstate.InterfaceCounters{e0, e1}
+		h.Begin.Interfaces = []netstate.InterfaceCounters{b0, b1}
+		h.End.Interfaces = []netstate.InterfaceCounters{e0, e1}
 		h.Begin.Qdiscs = nil
 		for _, name := range []string{"eth0", "other"} {
 			q := netstate.QdiscCounters{Interface: name, Kind: "tbf"}

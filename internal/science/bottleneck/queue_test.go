@@ -75,7 +75,8 @@ func TestAcknowledgements(t *testing.T) {
 		own := func(bytes uint64) []netstate.QdiscCounters {
 			return []netstate.QdiscCounters{{Interface: out, Kind: "tbf", Backlog: bytes}}
 		}
-		sender.Begin.Qdiscs, sender.End.Qdiscs, sender.Series = own(0), own(3028), []netstate.Sample{{Qdiscs: own(3028)}}
+		sender.Begin.Qdiscs, sender.End.Qdiscs, sender.Series = own(0), own(3028),
+			[]netstate.Sample{{Qdiscs: own(3028)}}
 		attribute(&trial, over, false)
 		f = &trial.Flows[0]
 		if waits := shows(f.LimitedFacts,
@@ -201,7 +202,8 @@ func TestPacedQueue(t *testing.T) {
 		h := &trial.Hosts[0]
 		h.Begin.Qdiscs, h.Series = nil, nil
 		for _, kind := range strings.Fields(test.kinds) {
-			h.Begin.Qdiscs = append(h.Begin.Qdiscs, netstate.QdiscCounters{Interface: "eth0", Kind: kind, Backlog: 3028})
+			h.Begin.Qdiscs = append(h.Begin.Qdiscs, netstate.QdiscCounters{Interface: "eth0", Kind: kind,
+				Backlog: 3028})
 		}
 		h.End.Qdiscs = h.Begin.Qdiscs
 		attribute(&trial, over, true)

@@ -41,7 +41,8 @@ func TestRefused(t *testing.T) {
 		q.Drops = test.drops
 		child := q
 		child.Handle, child.Kind = "10:", `"bfifo"`
-		h.Begin.Qdiscs = append(h.Begin.Qdiscs, netstate.QdiscCounters{Interface: "eth0", Kind: `"bfifo"`, Handle: "10:"})
+		h.Begin.Qdiscs = append(h.Begin.Qdiscs, netstate.QdiscCounters{Interface: "eth0", Kind: `"bfifo"`,
+			Handle: "10:"})
 		filter.Drops = 2000 // of what arrives
 		h.End.Qdiscs = []netstate.QdiscCounters{filter, q, child}
 		h.End.SNMP = map[string]int64{"Tcp.RetransSegs": 7 + test.all, "TcpExt.TCPRetransFail": 5 + test.failed}

@@ -386,9 +386,10 @@ func TestMeasurementsValues(t *testing.T) {
 // not known, as it was asked for.
 func TestCongestionControl(t *testing.T) {
 	of := func(asked, used string) *record.Run {
-		run := &record.Run{Study: record.MeasureStudy, Environment: record.Environment{Hosts: []netstate.HostEnvironment{
-			{Host: "client", CongestionControl: used}, {Host: "server", CongestionControl: used},
-		}}}
+		run := &record.Run{Study: record.MeasureStudy,
+			Environment: record.Environment{Hosts: []netstate.HostEnvironment{
+				{Host: "client", CongestionControl: used}, {Host: "server", CongestionControl: used},
+			}}}
 		if run.Design.Options = map[string]string{"duration": "2s"}; asked != "" {
 			run.Design.Options["congestion_control"] = asked
 		}

@@ -26,8 +26,9 @@ func TestRecorded(t *testing.T) {
 		}
 		client.End.Qdiscs = []netstate.QdiscCounters{{Interface: "eth0", Kind: "mq"},
 			{Interface: "eth0", Kind: "fq_codel"}, {Interface: "eth0", Kind: "fq_codel"}}
-		server := netstate.HostReading{Host: "server", Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{
-			{Interface: "eth0", MTU: 1500}}}}
+		server := netstate.HostReading{Host: "server",
+			Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{
+				{Interface: "eth0", MTU: 1500}}}}
 		f := record.Flow{ID: "w1", From: "client", To: "server", Protocol: "tcp",
 			Path: []string{"client.eth0", "server.eth0"}, SenderInfo: &netstate.TCPInfo{Options: 7}}
 		if change != nil {

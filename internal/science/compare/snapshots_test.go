@@ -29,8 +29,9 @@ func TestSnapshots(t *testing.T) {
 		s.State.NICs = []netstate.NIC{{Interface: "eth0", Features: map[string]bool{"rx-gro": true}}}
 		s.State.Nexthops = []netstate.Nexthop{{ID: 2, Interface: "eth0", Via: "192.0.2.9"},
 			{ID: 10, Group: []netstate.NexthopMember{{ID: 2, Weight: 2}}}}
-		s.State.Nftables = &netstate.Nftables{Rules: []netstate.NftRule{{Family: "inet", Table: "filter", Chain: "input",
-			Hook: "input", Handle: 7, Text: "tcp dport 22 counter drop", Verdict: "drop", Packets: 5}},
+		s.State.Nftables = &netstate.Nftables{Rules: []netstate.NftRule{{Family: "inet", Table: "filter",
+			Chain: "input",
+			Hook:  "input", Handle: 7, Text: "tcp dport 22 counter drop", Verdict: "drop", Packets: 5}},
 			Sets: []netstate.NftSet{{Family: "inet", Table: "filter", Name: "few", Size: 4, Elements: 1}}}
 		return s
 	}

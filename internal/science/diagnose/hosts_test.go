@@ -80,9 +80,11 @@ func TestHostRules(t *testing.T) {
 		}},
 		{"files-exhausted", func(s *netstate.HostSnapshot) { s.State.OpenFiles, s.State.MostFiles = 99, 100 }},
 		{"slow-clock-source", func(s *netstate.HostSnapshot) {
-			s.State.Clock = &netstate.ClockSource{Source: "hpet", Available: []string{"tsc", "hpet"}, Synchronised: true}
+			s.State.Clock = &netstate.ClockSource{Source: "hpet", Available: []string{"tsc", "hpet"},
+				Synchronised: true}
 		}},
-		{"clock-unsynchronised", func(s *netstate.HostSnapshot) { s.State.Clock = &netstate.ClockSource{Source: "tsc"} }},
+		{"clock-unsynchronised",
+			func(s *netstate.HostSnapshot) { s.State.Clock = &netstate.ClockSource{Source: "tsc"} }},
 		{"powersave-governor", func(s *netstate.HostSnapshot) { s.State.Governors = map[string]int{"powersave": 8} }},
 		{"resolver-absent", func(s *netstate.HostSnapshot) {
 			s.State.Resolver = &netstate.Resolver{Servers: []string{"127.0.0.53"}}
@@ -117,7 +119,8 @@ func TestHostRules(t *testing.T) {
 		}},
 		{"parameter-set-twice", func(s *netstate.HostSnapshot) {
 			s.State.Parameters["net.core.somaxconn"] = "8192"
-			s.State.Files = []netstate.ParameterLine{{File: "a.conf", Line: 3, Key: "net.core.somaxconn", Value: "4096"},
+			s.State.Files = []netstate.ParameterLine{{File: "a.conf", Line: 3, Key: "net.core.somaxconn",
+				Value: "4096"},
 				{File: "b.conf", Line: 1, Key: "net.core.somaxconn", Value: "8192"}}
 		}},
 		{"orphans-many", func(s *netstate.HostSnapshot) {
@@ -129,7 +132,8 @@ func TestHostRules(t *testing.T) {
 			s.State.Parameters["net.ipv4.neigh.default.gc_thresh3"] = "1024"
 		}},
 		{"backlog-small", func(s *netstate.HostSnapshot) {
-			s.State.Listeners = []netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Backlog: 1, Program: "server"}}
+			s.State.Listeners = []netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Backlog: 1,
+				Program: "server"}}
 		}},
 		{"resolver-dead", diagnosetest.Probed(
 			netstate.Probe{Resolvers: []netstate.ResolverProbe{{Server: "192.0.2.9", Error: "no answer"},
@@ -171,7 +175,8 @@ func TestHostRules(t *testing.T) {
 			s.State.NICs[0].Queues = []netstate.NICQueue{{Queue: "rx-0", Flows: 2048}}
 			s.State.Parameters["net.core.rps_sock_flow_entries"] = "0"
 		}},
-		{"buffer-sizes-disordered", func(s *netstate.HostSnapshot) { s.State.Parameters["net.ipv4.tcp_mem"] = "9 5 10" }},
+		{"buffer-sizes-disordered",
+			func(s *netstate.HostSnapshot) { s.State.Parameters["net.ipv4.tcp_mem"] = "9 5 10" }},
 		{"", func(s *netstate.HostSnapshot) { s.State.Parameters["net.ipv4.tcp_mem"] = "5 9 10" }},
 		{"rules-many", func(s *netstate.HostSnapshot) { s.Reading.Snapshot.Rules = make([]netstate.RuleEntry, 101) }},
 		{"subnets-overlap", func(s *netstate.HostSnapshot) {

@@ -61,7 +61,8 @@ func TestPlaces(t *testing.T) {
 	}
 	route := func(to, text string) func(x, y *netstate.HostSnapshot) {
 		return func(_, y *netstate.HostSnapshot) {
-			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, netstate.ParseRoute(facts.MainTable, to, text))
+			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, netstate.ParseRoute(facts.MainTable, to,
+				text))
 		}
 	}
 	waits := func(remotes ...string) func(x, y *netstate.HostSnapshot) {
@@ -111,7 +112,8 @@ func TestPlaces(t *testing.T) {
 		{"the gateway of another route does not answer", []func(x, y *netstate.HostSnapshot){
 			route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"), failing("10.72.0.254", "eth0"),
 			waits("10.73.0.1:80")}, "syn-unanswered y", ""},
-		{"the peer's gateway back does not answer", []func(x, y *netstate.HostSnapshot){func(x, y *netstate.HostSnapshot) {
+		{"the peer's gateway back does not answer", []func(x, y *netstate.HostSnapshot){func(x,
+			y *netstate.HostSnapshot) {
 			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, netstate.ParseRoute(facts.MainTable,
 				"10.72.0.2/32",
 				"10.72.0.2 via 10.73.0.254 dev eth1"))

@@ -31,8 +31,9 @@ func TestToward(t *testing.T) {
 				netstate.ParseRoute(facts.MainTable, "192.0.2.0/24", "192.0.2.0/24 dev eth0 proto kernel scope link")}
 		}
 		for _, remote := range test.remotes {
-			client.State.Notable = append(client.State.Notable, netstate.Connection{Local: "192.0.2.16:9", Remote: remote,
-				State: "SYN-SENT", Info: &netstate.TCPInfo{Retransmits: 2}})
+			client.State.Notable = append(client.State.Notable, netstate.Connection{Local: "192.0.2.16:9",
+				Remote: remote,
+				State:  "SYN-SENT", Info: &netstate.TCPInfo{Retransmits: 2}})
 		}
 		found := false
 		for _, f := range Hosts([]netstate.HostSnapshot{nas, client, other}).Findings {

@@ -82,7 +82,10 @@ func (s *scene) outages(f *record.Flow) (list []record.Outage) {
 		return nil
 	}
 	detect := sampled(receiver, f)
-	if slices.ContainsFunc(receiver.Arrivals, func(a netstate.Arrival) bool { return a.Flow == f.ID && a.LastNs != 0 }) {
+	if slices.ContainsFunc(receiver.Arrivals, func(a netstate.Arrival) bool {
+		return a.Flow == f.ID &&
+			a.LastNs != 0
+	}) {
 		detect = timed(receiver, f)
 	}
 	if detect == nil {

@@ -53,8 +53,9 @@ func trial(flows ...fate) (*record.Trial, *topology.Topology) {
 		t.Flows = append(t.Flows, record.Flow{ID: id, From: "a", To: "b", Connected: true, Paths: 4})
 		came := func(events, port int, at int64) {
 			for h, name := range map[int]string{1: fmt.Sprintf("eth%d", port), 2 + port: "in"} {
-				t.Hosts[h].Arrivals = append(t.Hosts[h].Arrivals, netstate.Arrival{Flow: id, Interface: name, Packets: 9,
-					Events: events, LastNs: began + at*1e6})
+				t.Hosts[h].Arrivals = append(t.Hosts[h].Arrivals, netstate.Arrival{Flow: id, Interface: name,
+					Packets: 9,
+					Events:  events, LastNs: began + at*1e6})
 			}
 		}
 		silent := func(events int, ms int64) {
@@ -221,7 +222,8 @@ func TestOutagesHalfSeen(t *testing.T) {
 	} {
 		trial, over := trial(c.flow, fate{2, 2, 4, 3, 2998})
 		spine := &trial.Hosts[2+c.flow.before]
-		spine.Arrivals = slices.DeleteFunc(spine.Arrivals, func(a netstate.Arrival) bool { return a.Events == c.events })
+		spine.Arrivals = slices.DeleteFunc(spine.Arrivals,
+			func(a netstate.Arrival) bool { return a.Events == c.events })
 		detect(trial, over)
 		if got := spell(trial.Flows[0]); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -32,7 +32,8 @@ func TestDuring(t *testing.T) {
 	if got[1].CPUs[0].Busy != 0 || got[1].CPUs[1].Busy != 0.5 {
 		t.Errorf("%+v", got[1])
 	}
-	h.Series = []netstate.Sample{sample(10, netstate.CPUTimes{CPU: -1}), sample(11, netstate.CPUTimes{CPU: -1, User: 1})}
+	h.Series = []netstate.Sample{sample(10, netstate.CPUTimes{CPU: -1}), sample(11, netstate.CPUTimes{CPU: -1,
+		User: 1})}
 	if got := During(h); len(got) != 1 || got[0].CPUs[0].CPU != -1 {
 		t.Errorf("the sum alone: %+v", got)
 	}

@@ -188,7 +188,8 @@ func read(name string, h netstate.HostReading) Machine {
 		if i >= 0 {
 			begin = h.Begin.Softnet[i]
 		}
-		b := Backlog{end.CPU, netstate.Grown(begin.Processed, end.Processed), netstate.Grown(begin.Dropped, end.Dropped),
+		b := Backlog{end.CPU, netstate.Grown(begin.Processed, end.Processed), netstate.Grown(begin.Dropped,
+			end.Dropped),
 			netstate.Grown(begin.Squeezed, end.Squeezed)}
 		m.Backlogs = append(m.Backlogs, b)
 		m.Processed += b.Processed

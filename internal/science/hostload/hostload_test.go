@@ -142,7 +142,8 @@ func TestUsableOf(t *testing.T) {
 func TestSame(t *testing.T) {
 	host := func(name string, idle float64) netstate.HostReading {
 		times := func(s float64) []netstate.CPUTimes {
-			return []netstate.CPUTimes{{CPU: -1, Idle: 3 * s}, {CPU: 0, User: 5, Idle: s}, {CPU: 1, User: 7, Idle: 2 * s}}
+			return []netstate.CPUTimes{{CPU: -1, Idle: 3 * s}, {CPU: 0, User: 5, Idle: s},
+				{CPU: 1, User: 7, Idle: 2 * s}}
 		}
 		h := netstate.HostReading{Host: name}
 		h.Begin.CPU, h.End.CPU, h.End.BeganNs = times(idle), times(idle+1), 1e9

@@ -66,7 +66,8 @@ func TestFind(t *testing.T) {
 		for i := range run.Trials {
 			for k := range run.Trials[i].Hosts {
 				h := &run.Trials[i].Hosts[k]
-				h.Begin.CPU, h.End.CPU = []netstate.CPUTimes{{}}, []netstate.CPUTimes{{User: 0.2, System: 0.1, Idle: 0.7}}
+				h.Begin.CPU, h.End.CPU = []netstate.CPUTimes{{}}, []netstate.CPUTimes{{User: 0.2, System: 0.1,
+					Idle: 0.7}}
 				h.Begin.Qdiscs, h.End.Qdiscs = []netstate.QdiscCounters{{Handle: "1:"}},
 					[]netstate.QdiscCounters{{Handle: "1:"}}
 				h.Begin.SNMP["Tcp.OutSegs"], h.End.SNMP["Tcp.OutSegs"] = 0, 1000

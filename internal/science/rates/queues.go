@@ -22,7 +22,8 @@ func qdiscs(before, now netstate.Reading, windowS float64) (list []record.QueueR
 		}
 		list = append(list, record.QueueRates{
 			Interface: q.Interface, Queue: strings.TrimSpace(q.Kind + " " + q.Handle),
-			Bps: per(8*netstate.Grown(b.Bytes, q.Bytes), windowS), Pps: per(netstate.Grown(b.Packets, q.Packets), windowS),
+			Bps: per(8*netstate.Grown(b.Bytes, q.Bytes), windowS), Pps: per(netstate.Grown(b.Packets, q.Packets),
+				windowS),
 			DropsPerS: per(netstate.Grown(b.Drops, q.Drops), windowS), BacklogBytes: q.Backlog, BacklogPackets: q.Qlen,
 		})
 	}

@@ -23,7 +23,8 @@ func (w *world) snapshot(node string) netstate.Snapshot {
 	h, _ := w.top.Host(node)
 	s.Sysctls = map[string]string{}
 	for i, p := range h.Interfaces {
-		port := netstate.InterfaceSnapshot{Interface: p.Name, Index: i + 2, MAC: w.mac(node, p.Name), MTU: 1500, Up: true,
+		port := netstate.InterfaceSnapshot{Interface: p.Name, Index: i + 2, MAC: w.mac(node, p.Name), MTU: 1500,
+			Up:   true,
 			Kind: "veth"}
 		for _, a := range p.Addresses {
 			port.Addresses = append(port.Addresses, fmt.Sprintf("%s/%d", a.First, a.Bits))
@@ -58,7 +59,8 @@ func (w *world) server(s *netstate.Snapshot) {
 	seen := map[string]bool{}
 	for p := range w.Ports {
 		if w.fix.sourceRouting {
-			s.Rules = append(s.Rules, netstate.RuleEntry{Priority: 32765 - p, From: serverIP(p) + "/32", Table: 100 + p})
+			s.Rules = append(s.Rules, netstate.RuleEntry{Priority: 32765 - p, From: serverIP(p) + "/32",
+				Table: 100 + p})
 			s.Routes = append(s.Routes,
 				netstate.ParseRoute(100+p, "", fmt.Sprintf("192.168.1.0/24 dev %s src %s", eth(p),
 					serverIP(p))))
@@ -68,8 +70,9 @@ func (w *world) server(s *netstate.Snapshot) {
 				Interface: eth(w.leave[p])})
 			if key := eth(w.leave[p]) + w.clientIP(c); !seen[key] {
 				seen[key] = true
-				s.Neighbours = append(s.Neighbours, netstate.Neighbour{Interface: eth(w.leave[p]), Address: w.clientIP(c),
-					MAC: w.mac(client(c), "eth0"), State: "REACHABLE"})
+				s.Neighbours = append(s.Neighbours, netstate.Neighbour{Interface: eth(w.leave[p]),
+					Address: w.clientIP(c),
+					MAC:     w.mac(client(c), "eth0"), State: "REACHABLE"})
 			}
 		}
 	}

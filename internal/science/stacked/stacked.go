@@ -159,5 +159,6 @@ func Overhead(h netstate.HostReading, f record.Flow, receiving bool, over *topol
 
 // Tagged reports whether a flow's packets have a VLAN tag on one of its hosts.
 func Tagged(s netstate.Snapshot, f record.Flow, receiving bool) bool {
-	return slices.ContainsFunc(own(s, f, receiving), func(p netstate.InterfaceSnapshot) bool { return p.Kind == "vlan" })
+	return slices.ContainsFunc(own(s, f, receiving),
+		func(p netstate.InterfaceSnapshot) bool { return p.Kind == "vlan" })
 }

@@ -334,7 +334,8 @@ func TestTunnelInBucket(t *testing.T) {
 		tr := record.Trial{WindowS: 10, LimitBps: 9e8, GoodputBps: 9e8 * c.share, Flows: []record.Flow{{
 			ID: "f1", From: "h1", To: "h2", Source: c.network + ".1:40001", Destination: c.network + ".2:5201",
 			Connected:  true,
-			SenderInfo: &netstate.TCPInfo{PMTU: 1450, SndMSS: 1398, Options: 1}, LimitBps: 9e8, GoodputBps: 9e8 * c.share,
+			SenderInfo: &netstate.TCPInfo{PMTU: 1450, SndMSS: 1398, Options: 1}, LimitBps: 9e8,
+			GoodputBps: 9e8 * c.share,
 		}}}
 		shaped := over.WithShaper(topology.End{Node: "h1", Interface: c.shaped},
 			topology.Shaper{Kind: "tbf", Rate: 1e9, Burst: 1})

@@ -214,7 +214,8 @@ func (f doctorFlags) pasted(ctx context.Context, s streams, files []string) (pas
 // snapshots reads files and hosts, all hosts at the same time. Without either it reads this host.
 // If some hosts cannot be reached, it returns the snapshots of the others and an error that says
 // why.
-func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (list []netstate.HostSnapshot, err error) {
+func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (list []netstate.HostSnapshot,
+	err error) {
 	for _, file := range files {
 		snapshot, err := readSnapshot(s.input(ctx), file)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -207,8 +207,7 @@ func serverCommand(arguments ...string) *exec.Cmd {
 		"--max-duration", "30s"}, arguments...)...)
 }
 
-// startServerAs starts a command that is a server in the end, and does not wait until it
-// listens.
+// startServerAs starts a server by a command of its own, and does not wait until it listens.
 func startServerAs(t *testing.T, command *exec.Cmd) *serverProcess {
 	t.Helper()
 	s := &serverProcess{command: command, ended: make(chan struct{}), said: &transcript{}}

@@ -60,7 +60,8 @@ func small() *record.Run {
 					{Interface: "new", RxBytes: 1},
 				}},
 				Series: []netstate.Sample{
-					{AtNs: 15e8, Interfaces: []netstate.InterfaceCounters{{Interface: "eth0", RxBytes: 160, TxBytes: 900},
+					{AtNs: 15e8, Interfaces: []netstate.InterfaceCounters{{Interface: "eth0", RxBytes: 160,
+						TxBytes: 900},
 						{Interface: "new"}}, Flows: []netstate.FlowSample{{ID: "f1", ReceivedBytes: 5000, RTTUs: 30}}},
 					{AtNs: 2e9, Flows: []netstate.FlowSample{{ID: "f1", ReceivedBytes: 7000}}},
 				},

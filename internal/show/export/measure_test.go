@@ -61,7 +61,8 @@ func TestByAddress(t *testing.T) {
 			Addresses: []string{address + "/24"}}
 	}
 	trial := record.Trial{Hosts: []netstate.HostReading{
-		{Host: record.NodeClient, Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{at("10.0.0.2")}}},
+		{Host: record.NodeClient,
+			Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{at("10.0.0.2")}}},
 		{Host: record.NodeServer, Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{at("10.0.0.1"),
 			at("10.0.1.1")}}}}}
 	for _, to := range []string{"10.0.0.1:2", "10.0.1.1:2", "10.0.1.1:2"} {

@@ -138,7 +138,8 @@ func TestLargerBacklog(t *testing.T) {
 		somaxconn string
 		want      string // the value that is set; empty: none
 	}{
-		{"the program's own backlog", []netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2}},
+		{"the program's own backlog", []netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3,
+			Backlog: 2}},
 			"4096", ""},
 		{"somaxconn bounds it", []netstate.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 129, Backlog: 128}},
 			"128", "8192"},

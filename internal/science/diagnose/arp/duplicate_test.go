@@ -82,7 +82,8 @@ func TestDuplicateAddress(t *testing.T) {
 			tr.Hosts = append(tr.Hosts,
 				netstate.HostReading{Host: "gate",
 					Snapshot: netstate.Snapshot{
-						Tables: netstate.Tables{FDB: []netstate.FDBEntry{{MAC: diagnosetest.Stranger, Interface: "gi7"}}}}})
+						Tables: netstate.Tables{FDB: []netstate.FDBEntry{{MAC: diagnosetest.Stranger,
+							Interface: "gi7"}}}}})
 		}, "server", record.Likely, fact.Fact{Host: "gate",
 			Is: fact.SwitchPort{MAC: diagnosetest.Stranger, Port: "gi7"}}},
 
@@ -94,7 +95,8 @@ func TestDuplicateAddress(t *testing.T) {
 		}, "", "", fact.Fact{}},
 		{"the holder's other interfaces answer its own request",
 			func(_ *record.Trial, server, _, _ *netstate.HostReading) {
-				server.Snapshot.Answers = []netstate.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[1].MAC)}
+				server.Snapshot.Answers = []netstate.Neighbour{answer("192.168.1.15",
+					server.Snapshot.Interfaces[1].MAC)}
 			}, "", "", fact.Fact{}},
 		{"ARP flux of a machine that was not read", func(_ *record.Trial, _, c, _ *netstate.HostReading) {
 			for _, address := range []string{"192.168.1.77", "192.168.1.78"} {

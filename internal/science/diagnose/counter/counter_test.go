@@ -46,12 +46,14 @@ func TestRouteless(t *testing.T) {
 		s := diagnosetest.HostNamed("nas", 15)
 		s.Reading.End.SNMP[test.counter] = test.n
 		s.Reading.Snapshot.Interfaces[0].Addresses = append(test.addresses, "fe80::5/64", "169.254.7.7/16")
-		s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces, netstate.InterfaceSnapshot{Interface: "lo",
-			Up: true, MTU: 65536, Addresses: []string{"127.0.0.1/8"}})
+		s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces,
+			netstate.InterfaceSnapshot{Interface: "lo",
+				Up: true, MTU: 65536, Addresses: []string{"127.0.0.1/8"}})
 		s.Reading.Snapshot.Routes = test.routes
-		if found := slices.ContainsFunc(diagnose.Hosts([]netstate.HostSnapshot{s}).Findings, func(f record.Finding) bool {
-			return f.ID == "no-route"
-		}); found != test.found {
+		if found := slices.ContainsFunc(diagnose.Hosts([]netstate.HostSnapshot{s}).Findings,
+			func(f record.Finding) bool {
+				return f.ID == "no-route"
+			}); found != test.found {
 			t.Errorf("%s: found %v", test.name, found)
 		}
 	}

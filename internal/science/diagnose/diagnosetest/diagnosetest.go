@@ -210,8 +210,9 @@ func BehindASwitch(out uint64, lost int64) (record.Trial, *topology.Topology) {
 	}
 	reading := func(host string, rx, tx uint64) netstate.HostReading {
 		at := func(ns int64, rx, tx uint64) netstate.Reading {
-			return netstate.Reading{Interfaces: []netstate.InterfaceCounters{{Interface: "eth0", RxBytes: rx, TxBytes: tx,
-				AtNs: ns}}}
+			return netstate.Reading{Interfaces: []netstate.InterfaceCounters{{Interface: "eth0", RxBytes: rx,
+				TxBytes: tx,
+				AtNs:    ns}}}
 		}
 		return netstate.HostReading{Host: host, Begin: at(0, 0, 0), End: at(10*second, rx, tx),
 			Snapshot: netstate.Snapshot{Interfaces: []netstate.InterfaceSnapshot{

@@ -114,7 +114,8 @@ func TestFilterQdiscs(t *testing.T) {
 func TestFirstDrops(t *testing.T) {
 	s := diagnosetest.Dropping()
 	s.Reading.End.Interfaces[0].RxMissed = 2
-	if e := diagnose.Hosts([]netstate.HostSnapshot{s}); len(e.Drops) != 1 || e.Drops[0].Boot || e.Drops[0].Packets != 2 {
+	if e := diagnose.Hosts([]netstate.HostSnapshot{s}); len(e.Drops) != 1 || e.Drops[0].Boot ||
+		e.Drops[0].Packets != 2 {
 		t.Errorf("%+v", e.Drops)
 	}
 }
@@ -135,7 +136,8 @@ func TestDropRules(t *testing.T) {
 			evidence: `"direction":"tx","packets":20,"protocol":"IPv4 UDP","over_s":3,"reason":"NETFILTER_DROP","place":"nf_hook_slow"`},
 		// of 1000
 		{rows: []netstate.KernelDrop{row("NETFILTER_DROP", "rx", 20)}, id: "netfilter-drop", confidence: record.Likely},
-		{rows: []netstate.KernelDrop{row("NETFILTER_DROP", "rx", 9)}, id: "netfilter-drop", confidence: record.Possible},
+		{rows: []netstate.KernelDrop{row("NETFILTER_DROP", "rx", 9)}, id: "netfilter-drop",
+			confidence: record.Possible},
 		{rows: []netstate.KernelDrop{{Reason: "NETFILTER_DROP", Packets: 9}}, id: "netfilter-drop",
 			confidence: record.Possible, evidence: `{"packets":9,"over_s"`},
 		{rows: []netstate.KernelDrop{row("TC_INGRESS", "rx", 500)}, id: "tc-drop", confidence: record.Likely},
@@ -196,8 +198,9 @@ func TestNeighbourFailedNow(t *testing.T) {
 		s.Reading.Snapshot.Neighbours = append(s.Reading.Snapshot.Neighbours, netstate.Neighbour{Address: "10.78.0.99",
 			Interface: "eth0", State: "FAILED"})
 		s.State.KernelDrops = &netstate.KernelDrops{
-			Rows: []netstate.KernelDrop{{Reason: "NEIGH_FAILED", Interface: "eth0", Direction: "tx", Protocol: "IPv4 UDP",
-				Packets: packets}}}
+			Rows: []netstate.KernelDrop{{Reason: "NEIGH_FAILED", Interface: "eth0", Direction: "tx",
+				Protocol: "IPv4 UDP",
+				Packets:  packets}}}
 		got := ""
 		for _, f := range diagnose.Hosts([]netstate.HostSnapshot{s}).Findings {
 			if f.ID == "neighbour-failed" {

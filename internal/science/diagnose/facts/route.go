@@ -174,9 +174,10 @@ func (h *Host) Back(to netip.Addr) (best netstate.RouteEntry, found bool) {
 // OtherRoutes reports whether some packets may use routes that Back does not see, because they are
 // in other tables or were left out of the snapshot.
 func (h *Host) OtherRoutes() bool {
-	return h.Missing(EveryRoute) != nil || slices.ContainsFunc(h.Reading.Snapshot.Rules, func(r netstate.RuleEntry) bool {
-		return r.Other || !slices.Contains([]int{MainTable, LocalTable, DefaultTable}, r.Table)
-	})
+	return h.Missing(EveryRoute) != nil || slices.ContainsFunc(h.Reading.Snapshot.Rules,
+		func(r netstate.RuleEntry) bool {
+			return r.Other || !slices.Contains([]int{MainTable, LocalTable, DefaultTable}, r.Table)
+		})
 }
 
 // senders returns the addresses that may be the sender of the host's ARP requests for target by an

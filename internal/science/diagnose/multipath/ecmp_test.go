@@ -95,7 +95,8 @@ func (s split) trial(over *topology.Topology) record.Trial {
 			if name == "leaf" && s.weights[k] > 0 {
 				weight = s.weights[k]
 			}
-			route.Nexthops = append(route.Nexthops, netstate.RouteNexthop{Interface: p, Via: fmt.Sprintf("fe80::%d:%d", i,
+			route.Nexthops = append(route.Nexthops, netstate.RouteNexthop{Interface: p, Via: fmt.Sprintf("fe80::%d:%d",
+				i,
 				k), Weight: weight})
 			h.Begin.Interfaces = append(h.Begin.Interfaces, netstate.InterfaceCounters{Interface: p})
 			h.End.Interfaces = append(h.End.Interfaces, netstate.InterfaceCounters{Interface: p,

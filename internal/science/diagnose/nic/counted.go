@@ -14,7 +14,8 @@ import (
 )
 
 // eachCounters returns a rule's Find that calls find with the growth of each interface's counters.
-func eachCounters(find func(*facts.Host, netstate.InterfaceCounters) *record.Finding) func(facts.Trial) []record.Finding {
+func eachCounters(find func(*facts.Host,
+	netstate.InterfaceCounters) *record.Finding) func(facts.Trial) []record.Finding {
 	return func(f facts.Trial) (findings []record.Finding) {
 		for _, h := range f.Hosts {
 			for _, c := range h.Counted {

@@ -58,7 +58,8 @@ func resolverDead(h *facts.Host, p netstate.Probe) *record.Finding {
 	if answers >= 0 {
 		before = before[:answers]
 	}
-	silent := slices.IndexFunc(before, func(r netstate.ResolverProbe) bool { return r.Error == netstate.ResolverSilent })
+	silent := slices.IndexFunc(before,
+		func(r netstate.ResolverProbe) bool { return r.Error == netstate.ResolverSilent })
 	if silent >= 0 {
 		dead = silent
 	}

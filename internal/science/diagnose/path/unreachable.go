@@ -172,7 +172,8 @@ func entry(n netstate.Neighbour) fact.Neighbour {
 
 // misled reports whether an entry has a MAC address that does not belong to the host with the
 // address, and adds it to the finding.
-func misled(f facts.Trial, found *record.Finding, opener *facts.Host, n netstate.Neighbour, right *facts.Interface) bool {
+func misled(f facts.Trial, found *record.Finding, opener *facts.Host, n netstate.Neighbour,
+	right *facts.Interface) bool {
 	if right == nil || right.MAC == "" || strings.EqualFold(n.MAC, right.MAC) {
 		return false
 	}

@@ -109,8 +109,9 @@ func TestAcceptRestated(t *testing.T) {
 		}), "gateway-unresolved", "neighbour-failed"},
 		{"address-twice", twice, "address-twice duplicate-address", ""},
 		{"address-twice", and(twice, func(x, _ *netstate.HostSnapshot) {
-			x.State.Probes = []netstate.Probe{{Address: "10.72.0.1", Interface: "eth0", ARP: []string{"02:00:00:00:00:01",
-				"02:00:00:00:00:02"}}}
+			x.State.Probes = []netstate.Probe{{Address: "10.72.0.1", Interface: "eth0",
+				ARP: []string{"02:00:00:00:00:01",
+					"02:00:00:00:00:02"}}}
 		}), "address-twice duplicate-address", ""},
 		{"udp-buffer-overflow", datagrams, "udp-buffer-overflow udp-socket-dropped", ""},
 	} {
