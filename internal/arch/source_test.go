@@ -1,6 +1,7 @@
 package arch
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -78,17 +80,25 @@ func (s source) uses(path string, f func(name string, at token.Position)) {
 // moduleRoot is the directory of go.mod.
 func moduleRoot(t *testing.T) string {
 	t.Helper()
-	dir, err := os.Getwd()
+	dir, err := root()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return dir
+}
+
+func root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
+			return dir, nil
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			t.Fatal("no go.mod above the test's directory")
+			return "", errors.New("no go.mod above the test's directory")
 		}
 		dir = parent
 	}
@@ -98,57 +108,68 @@ func moduleRoot(t *testing.T) string {
 // recorded or hidden (but .ci is ours).
 func walk(t *testing.T, f func(file, slash string)) {
 	t.Helper()
-	root := moduleRoot(t)
-	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+	if err := walkModule(func(file, slash string) error { f(file, slash); return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func walkModule(f func(file, slash string) error) error {
+	root, err := root()
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		rel, _ := filepath.Rel(root, file)
 		slash := filepath.ToSlash(rel)
-		if d.IsDir() {
-			name := d.Name()
-			if slash == "bin" || slash == "runs" || slash != "." && strings.HasPrefix(name, ".") && name != ".ci" {
-				return filepath.SkipDir
-			}
-			return nil
+		if !d.IsDir() {
+			return f(file, slash)
 		}
-		f(file, slash)
+		name := d.Name()
+		if slash == "bin" || slash == "runs" || slash != "." && strings.HasPrefix(name, ".") && name != ".ci" {
+			return filepath.SkipDir
+		}
 		return nil
 	})
+}
+
+// sources returns every Go file of the module, whatever its build constraints. They are parsed once.
+func sources(t *testing.T) []source {
+	t.Helper()
+	all, err := parsed()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return all
 }
 
-// sources parses every Go file of the module, whatever its build constraints.
-func sources(t *testing.T) []source {
-	t.Helper()
-	var all []source
-	walk(t, func(file, slash string) {
+var parsed = sync.OnceValues(func() (all []source, err error) {
+	fset := token.NewFileSet()
+	err = walkModule(func(file, slash string) error {
 		if !strings.HasSuffix(slash, ".go") || strings.Contains(slash, "testdata/") {
-			return
+			return nil
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		s := source{path: slash, test: strings.HasSuffix(slash, "_test.go"), text: string(text),
-			fset: token.NewFileSet()}
+		s := source{path: slash, test: strings.HasSuffix(slash, "_test.go"), text: string(text), fset: fset}
 		if i := strings.LastIndex(slash, "/"); i >= 0 {
 			s.dir = slash[:i]
 		}
-		s.file, err = parser.ParseFile(s.fset, slash, text, parser.ParseComments)
-		if err != nil {
-			t.Errorf("parse: %v", err)
-			return
+		if s.file, err = parser.ParseFile(fset, slash, text, parser.ParseComments); err != nil {
+			return err
 		}
 		all = append(all, s)
+		return nil
 	})
-	if len(all) == 0 {
-		t.Fatal("no Go files found")
+	if err == nil && len(all) == 0 {
+		err = errors.New("no Go files found")
 	}
-	return all
-}
+	return all, err
+})
 
 // within reports whether a directory is another or lies below it.
 func within(dir, parent string) bool {

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"linerate/internal/control/controltest"
+	"linerate/internal/kernel/kerneltest"
 )
 
 // TestGoodputOverADelay: a link with delay is made on every kernel; a flow with
 // room enough fills it, and a small window makes window over round-trip time of it.
 func TestGoodputOverADelay(t *testing.T) {
+	kerneltest.Parallel(t)
 	const delay = 0.010 // seconds, each way
 	run := controltest.Run(t, controltest.Study{File: controltest.File(t, "delay.yaml")})
 	t.Log(run.Environment.Mode)

@@ -17,6 +17,7 @@ import (
 // as the kernels say by them. When a spine's daemon is killed, its flows and no
 // others move to the other spine; before the next trial its routes are there again.
 func TestECMPBGP(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.Needs(t, "bird")
 	file := controltest.BuiltIn(t, "ecmp-bgp", "rate: 1gbit, mtu: 9000", "rate: 100mbit", "rate_cap: 40mbit",
 		"rate_cap: 1500kbit",

@@ -23,6 +23,7 @@ func slowHash(t *testing.T, replace ...string) string {
 // ports they carry what the links carry that they were hashed to, as the kernel
 // said beforehand; with ports chosen for it, that is all links.
 func TestECMPHash(t *testing.T) {
+	kerneltest.Parallel(t)
 	run := controltest.Run(t, controltest.Study{File: slowHash(t), Seed: 7, Replicates: 3, Only: []string{"3 flows"}})
 	controltest.AsPredicted(t, run, 0)
 	const link = 60e6 * 8948 / 9014
@@ -56,6 +57,7 @@ func TestECMPHash(t *testing.T) {
 
 // TestECMPHashOfIPv6: the same over IPv6, whose parameters are its own.
 func TestECMPHashOfIPv6(t *testing.T) {
+	kerneltest.Parallel(t)
 	run := controltest.Run(t, controltest.Study{
 		File: slowHash(t, "10.0.200.{s}/32", "fd00:200::{s}/128", "net.ipv4.fib", "net.ipv6.fib"),
 		Seed: 7, Replicates: 2, Only: []string{"3 flows", "chosen ports"}})
@@ -74,6 +76,7 @@ func TestECMPHashOfIPv6(t *testing.T) {
 // TestECMPTiers: spines that hash as the leaf does leave half of their links idle;
 // with seeds of their own, or other fields, they don't.
 func TestECMPTiers(t *testing.T) {
+	kerneltest.Parallel(t)
 	file := controltest.BuiltIn(t, "ecmp-tiers", "rate: 400mbit", "rate: 160mbit", "rate: 200mbit", "rate: 80mbit",
 		"rate: 100mbit", "rate: 40mbit",
 		"duration: 600ms", "duration: 120ms", "warmup: 1s", "warmup: 120ms")
@@ -169,6 +172,7 @@ func TestECMPSourceMismatch(t *testing.T) {
 // it move, whatever the group; of the others none does where the group is resilient,
 // and some where it is not. In every trial all four links are there again.
 func TestECMPWithdrawn(t *testing.T) {
+	kerneltest.Parallel(t)
 	file := controltest.BuiltIn(t, "ecmp-withdrawn", "rate: 1gbit, mtu: 9000", "rate: 100mbit",
 		"streams: 32, rate_cap: 40mbit",
 		"streams: 64, rate_cap: 1500kbit",

@@ -23,7 +23,7 @@ func TestServices(t *testing.T) {
 		kerneltest.Skip(t, "Postfix, which changes its user, needs a lab of root")
 	}
 	kerneltest.Needs(t, "nginx", "nsd", "postfix", "wrk", "dnsperf", "smtp-source")
-	run := controltest.Run(t, controltest.Study{File: controltest.File(t, "services.yaml"), Replicates: 2, Seed: 3})
+	run := controltest.Run(t, controltest.Study{File: controltest.File(t, "services.yaml"), Replicates: 1, Seed: 3})
 	var versions []string
 	for _, s := range run.Environment.Services {
 		program, _, _ := strings.Cut(s.Version, " ")

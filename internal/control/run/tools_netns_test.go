@@ -80,6 +80,7 @@ func TestTools(t *testing.T) {
 // the iperf3 that it knows, and both agree with what the program prints; a figure with a
 // tenth added to it is contradicted.
 func TestToolDescribed(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.Needs(t, "iperf3", "awk")
 	run := controltest.Run(t, controltest.Study{File: controltest.File(t, "tools-described.yaml"), Seed: 7,
 		Budget: 12 * time.Second})

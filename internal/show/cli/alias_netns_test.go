@@ -79,7 +79,7 @@ func TestAliases(t *testing.T) {
 		if err := s.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		<-s.over
+		s.ends(t)
 		if after := kerneltest.Do(t, "ip", "-n", "server", "-4", "-o", "address") + kerneltest.Do(t, "ip", "-n",
 			"client", "-4", "-o", "address"); after != before {
 			t.Errorf("before\n%safter\n%s", before, after)
@@ -116,7 +116,7 @@ func TestAliasesAfterKill(t *testing.T) {
 			if err := s.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			<-s.over
+			s.ends(t)
 		}
 		killed(false)
 		for end := time.Now().Add(time.Minute); aliases(t, "server", "10.0.2.") > 0 ||
@@ -195,7 +195,7 @@ func TestTenThousandAliases(t *testing.T) {
 		if err := s.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		<-s.over
+		s.ends(t)
 		if after := kerneltest.Do(t, "ip", "-n", "server", "-4", "-o", "address") + kerneltest.Do(t, "ip", "-n",
 			"server", "-4", "route", "show", "table", "all"); after != before {
 			t.Errorf("before\n%safter\n%s", before, after)

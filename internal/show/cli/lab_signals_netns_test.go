@@ -5,8 +5,6 @@ package cli
 import (
 	"bufio"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,11 +14,6 @@ import (
 
 // A signal to `lab exec` ends its command, as it would without a lab between.
 func TestLabExecSignals(t *testing.T) {
-	// A process that ignores SIGHUP, as under nohup(1), would have its children ignore it:
-	// signals that are handled have their default action after execve(2).
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
 	l := labUpFor(t, "one-link.yaml")
 	for _, c := range []struct {
 		name, script string

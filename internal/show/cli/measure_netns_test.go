@@ -46,6 +46,16 @@ type served struct {
 	over chan struct{}
 }
 
+// ends waits for the end of the server, which a signal has been sent to.
+func (s *served) ends(t *testing.T) {
+	t.Helper()
+	select {
+	case <-s.over:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the server did not end within 30s")
+	}
+}
+
 func (s *served) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,14 +23,20 @@ import (
 // TestMain makes this test program a linerate, too, for the tests that start one,
 // and what they run inside a lab.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	programs := map[string]func(){
 		"linerate": func() {
 			inspect()
 			os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 		},
 		"reach":    reachAddress,
 		"stranger": stranger,
-	})
+	}
+	// Under nohup(1) the programs that the tests start would ignore SIGHUP as well: a signal that is
+	// handled has its default action after execve(2).
+	if programs[filepath.Base(os.Args[0])] == nil && signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+	testscript.Main(m, programs)
 }
 
 // TestScripts runs the command line as people do. To write the expected files
