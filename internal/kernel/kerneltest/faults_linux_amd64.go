@@ -51,6 +51,8 @@ func Supervised(t *testing.T, body func(t *testing.T, dir string), answer func(d
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var output bytes.Buffer
 	command.Stdout, command.Stderr = &output, &output
+	runtime.LockOSThread() // as in within
+	defer runtime.UnlockOSThread()
 	err = command.Start()
 	theirs.Close()
 	if err != nil {

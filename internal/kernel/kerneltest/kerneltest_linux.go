@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -37,6 +38,15 @@ func OwnProcess(t *testing.T, body func(t *testing.T)) {
 	within(t, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}, body)
 }
 
+// outlives runs a command with Pdeathsig, and returns what it prints. The kernel sends that signal when
+// the thread ends that started the process (prctl(2)), and threads end with the goroutines that are locked
+// to them: without a thread of its own, a test of another goroutine kills this one's process.
+func outlives(command *exec.Cmd) ([]byte, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return command.CombinedOutput()
+}
+
 func within(t *testing.T, attributes *syscall.SysProcAttr, body func(t *testing.T)) {
 	t.Helper()
 	if os.Getenv(inside) == t.Name() {
@@ -50,11 +60,11 @@ func within(t *testing.T, attributes *syscall.SysProcAttr, body func(t *testing.
 	command := exec.CommandContext(t.Context(), os.Args[0], arguments...)
 	command.Env = append(os.Environ(), inside+"="+t.Name())
 	command.SysProcAttr = attributes
-	output, err := command.CombinedOutput()
+	output, err := outlives(command)
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
-		t.Fatalf("in its own process:\n%s", output)
+		t.Fatalf("in its own process: %v\n%s", err, output)
 	case err != nil && attributes.Cloneflags != 0:
 		Skip(t, "the kernel refuses a user and network namespace: "+err.Error())
 	case err != nil:

@@ -1,0 +1,48 @@
+package kerneltest
+
+import (
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestOtherThreadsEnd: processes with Pdeathsig live on when other threads of the program end. Without a
+// thread of its own about one in a hundred of them was killed.
+func TestOtherThreadsEnd(t *testing.T) {
+	stop := make(chan struct{})
+	defer close(stop)
+	for range 8 {
+		go func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+					time.Sleep(time.Millisecond)
+				}()
+				<-ended
+			}
+		}()
+	}
+	var processes sync.WaitGroup
+	for range 8 {
+		processes.Go(func() {
+			for range 30 {
+				command := exec.Command("sleep", "0.1")
+				command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+				if _, err := outlives(command); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	processes.Wait()
+}
