@@ -31,6 +31,8 @@ var pastedCommands = []string{
 func TestPasted(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		for _, line := range []string{
+			// Otherwise routes of link-local addresses appear between the tools' reading and the host's own.
+			"sysctl -qw net.ipv6.conf.all.accept_dad=0 net.ipv6.conf.default.accept_dad=0",
 			"ip link add name paste0 type veth peer name paste1", "ip link set dev paste1 address 02:00:00:00:00:02",
 			"ip addr add 192.0.2.1/24 dev paste0", "ip link set dev lo up", "ip link set dev paste0 mtu 9000 up",
 			"ip link set dev paste1 up",
