@@ -12,16 +12,9 @@ import (
 // TestOtherThreadsEnd: processes with Pdeathsig live on when other threads of the program end. Without a
 // thread of its own about one in a hundred of them was killed.
 func TestOtherThreadsEnd(t *testing.T) {
-	stop := make(chan struct{})
-	defer close(stop)
 	for range 8 {
 		go func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for t.Context().Err() == nil {
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
