@@ -20,7 +20,6 @@ var otherSkips = map[string]string{
 	"internal/host/iperf3/server/slow_test.go":           "takes as long as a client may: make soak",
 	"internal/show/cli/pairs_test.go":                    "needs programs that script/portable builds",
 	"internal/show/cli/tune_netns_test.go":               "takes minutes: make soak",
-	"internal/control/notebook/sqlite/faults_test.go":    "run a second time, without the race detector",
 	"internal/show/cli/soak_netns_test.go":               "takes minutes or hours: make soak",
 }
 

@@ -51,7 +51,7 @@ func Supervised(t *testing.T, body func(t *testing.T, dir string), answer func(d
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var output bytes.Buffer
 	command.Stdout, command.Stderr = &output, &output
-	runtime.LockOSThread() // as in within
+	runtime.LockOSThread() // as outlives does
 	defer runtime.UnlockOSThread()
 	err = command.Start()
 	theirs.Close()

@@ -1,8 +1,6 @@
 package netstate
 
-import (
-	"math"
-)
+import "math"
 
 // InterfaceDelta is the traffic of an interface between the readings at the edges of the window.
 type InterfaceDelta struct {
@@ -25,7 +23,6 @@ type InterfaceDelta struct {
 
 // RxBps and TxBps return the mean rates in bit/s, headers included.
 func (d InterfaceDelta) RxBps() float64 { return d.rate(d.RxBytes) }
-
 func (d InterfaceDelta) TxBps() float64 { return d.rate(d.TxBytes) }
 
 func (d InterfaceDelta) rate(bytes float64) float64 {

@@ -1,7 +1,5 @@
 package netstate
 
-import ()
-
 // HostReading is what the agent of one host or switch read in one trial.
 type HostReading struct {
 	Host string `json:"host"`

@@ -4,7 +4,7 @@ package record
 // seconds since the beginning of the window.
 type Event struct {
 	Host string `json:"host"`
-	// Interface and Down are set for faults, as in CarrierLoss.
+	// Interface and Down are set for faults, as in netstate.CarrierLoss.
 	Interface string `json:"interface,omitempty"`
 	Down      bool   `json:"down,omitempty"`
 	// What describes the event in the words of the study: "link eth0 state down".

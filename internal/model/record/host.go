@@ -46,7 +46,7 @@ type DropSource struct {
 	Host string `json:"host"`
 	By   string `json:"by"`            // kfree_skb, counters
 	Why  string `json:"why,omitempty"` // for counters: why the tracepoint was not used
-	// Unspecified and Lost are as in KernelDrops.
+	// Unspecified and Lost are as in netstate.KernelDrops.
 	Unspecified int64 `json:"unspecified,omitempty"`
 	Lost        int64 `json:"lost,omitempty"`
 }

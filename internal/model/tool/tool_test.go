@@ -155,7 +155,8 @@ func TestWords(t *testing.T) {
 			"smtp-source -d -s 2 -l 1000 -m 100000000 10.0.0.2:7001"},
 		{"netperf", plain,
 			"netperf -H fd00::2 -p 7001 -l 2 -t TCP_STREAM -P 0 -6 -- -P ,7002 -K cubic -k " +
-				"THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME,LOCAL_BYTES_SENT,LOCAL_BYTES_RECVD,REMOTE_BYTES_SENT,REMOTE_BYTES_RECVD,MEAN_LATENCY"},
+				"THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME,LOCAL_BYTES_SENT,LOCAL_BYTES_RECVD," +
+				"REMOTE_BYTES_SENT,REMOTE_BYTES_RECVD,MEAN_LATENCY"},
 	} {
 		tool, _ := Find(flow.Tool{Name: test.tool})
 		if got := strings.Join(tool.ClientWords(test.job), " "); got != test.client {

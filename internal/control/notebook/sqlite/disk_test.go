@@ -48,7 +48,10 @@ func onSmallDisk(t *testing.T, job, options string) {
 }
 
 // TestFullDisk saves trials until the disk is full, and reads them back there.
-func TestFullDisk(t *testing.T) { onSmallDisk(t, "full", "size=1m") }
+func TestFullDisk(t *testing.T) {
+	kerneltest.Slow(t)
+	onSmallDisk(t, "full", "size=1m")
+}
 
 // TestReadOnlyDisk reads a notebook that cannot be written.
 func TestReadOnlyDisk(t *testing.T) { onSmallDisk(t, "read-only", "size=8m") }

@@ -18,14 +18,6 @@ import (
 	"linerate/internal/model/record"
 )
 
-// withoutRace skips a test of hundreds of notebooks and one goroutine.
-func withoutRace(t *testing.T) {
-	t.Helper()
-	if race {
-		t.Skip("script/test runs it without the race detector, too")
-	}
-}
-
 // whole returns an error unless a notebook has the run with its first trials, at least
 // these many and at most one more, each as it was saved.
 func whole(s *Store, id string, least int) error {
@@ -50,7 +42,7 @@ func whole(s *Store, id string, least int) error {
 // measured, described and finished: whatever is left of what was not synced, the notebook
 // opens, has each trial that was reported as saved, whole, and takes the next one.
 func TestPowerCut(t *testing.T) {
-	withoutRace(t)
+	kerneltest.Slow(t)
 	var calls []kerneltest.Call
 	if !kerneltest.Supervised(t, func(t *testing.T, dir string) {
 		path := filepath.Join(dir, "notebook.db")
@@ -163,7 +155,7 @@ func cuts(t *testing.T, calls []kerneltest.Call, check func(path string) error, 
 // with nothing written or with half of it: what was reported as saved is there, and the
 // run is carried on.
 func TestEveryCallFails(t *testing.T) {
-	withoutRace(t)
+	kerneltest.Slow(t)
 	random := rand.New(rand.NewPCG(3, 4))
 	var left, failed int
 	all := false // have failed

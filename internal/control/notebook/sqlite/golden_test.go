@@ -183,7 +183,7 @@ func missing(at string, old, now any) (list []string) {
 // TestConversionPowerCut cuts the power behind each call while a notebook of the first
 // format is converted: it is of the first format or of the newest, with all of its runs.
 func TestConversionPowerCut(t *testing.T) {
-	withoutRace(t)
+	kerneltest.Slow(t)
 	old := unpacked(t, golden[0].name)
 	var calls []kerneltest.Call
 	if !kerneltest.Supervised(t, func(t *testing.T, dir string) {

@@ -13,6 +13,7 @@ import (
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/notebook/conformance"
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 )
 
@@ -112,6 +113,7 @@ func resumeLongFat(path string) error {
 // trial that it had reported as saved is there, whole, and the run can be
 // taken up at once.
 func TestKilledWhileSaving(t *testing.T) {
+	kerneltest.Slow(t)
 	for _, after := range []int{1, 2, 5, 11} {
 		t.Run(strconv.Itoa(after), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "notebook.db")
@@ -166,6 +168,7 @@ func TestKilledWhileSaving(t *testing.T) {
 // TestTwoProcesses lets two processes save at once, with the same proposal for
 // their run's ID, while this one reads.
 func TestTwoProcesses(t *testing.T) {
+	kerneltest.Slow(t)
 	path := filepath.Join(t.TempDir(), "notebook.db")
 	ids := map[string]bool{}
 	var commands []*exec.Cmd
@@ -204,6 +207,7 @@ func TestTwoProcesses(t *testing.T) {
 
 // TestTwoResumes: one of two processes gets the run, and its death frees it.
 func TestTwoResumes(t *testing.T) {
+	kerneltest.Slow(t)
 	path := begun(t)
 	s := open(t, path)
 	if err := s.Begin(t.Context(), conformance.Run("long-fat", 1)); err != nil {
@@ -270,6 +274,7 @@ func removeAll(path string) error {
 // notebook is opened again, each run is there with all its trials and files, or gone with
 // all of them.
 func TestKilledWhileRemoving(t *testing.T) {
+	kerneltest.Slow(t)
 	for _, after := range []int{0, 3, 17} {
 		t.Run(strconv.Itoa(after), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "notebook.db")
