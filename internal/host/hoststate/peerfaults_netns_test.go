@@ -7,10 +7,11 @@ import (
 	"net"
 	"net/netip"
 	"os/exec"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"linerate/internal/kernel/kerneltest"
 )
 
 // peerFaults are faults between two hosts, those that a probe finds, and a busy CPU.
@@ -78,8 +79,7 @@ var peerFaults = []fault{
 	{id: "cpu-saturated", plant: func(b *bench) {
 		// A process of its own: Go's scheduler takes a goroutine's thread away from it.
 		busy := exec.Command("sh", "-c", "while :; do :; done")
-		busy.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-		if err := busy.Start(); err != nil {
+		if err := kerneltest.Start(busy); err != nil {
 			b.t.Fatal(err)
 		}
 		b.ends = append(b.ends, func() { _ = busy.Process.Kill(); _ = busy.Wait() })

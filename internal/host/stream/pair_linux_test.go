@@ -62,15 +62,18 @@ func pair(t testing.TB, task pairTask) (result pairResult) {
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
-		Pdeathsig:   syscall.SIGKILL,
 	}
-	out, err := cmd.Output()
-	for line := range bytes.Lines(out) {
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err = kerneltest.Start(cmd); err == nil {
+		err = cmd.Wait()
+	}
+	for line := range bytes.Lines(out.Bytes()) {
 		if json.Unmarshal(line, &result) == nil && result.Received != nil {
 			return result
 		}
 	}
-	t.Fatalf("the pair of hosts: %v\n%s", err, out)
+	t.Fatalf("the pair of hosts: %v\n%s", err, &out)
 	return result
 }
 
@@ -158,7 +161,7 @@ func startFar(t *testing.T) *far {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPairFar$")
 	cmd.Env = append(os.Environ(), farIn+"=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -168,7 +171,7 @@ func startFar(t *testing.T) *far {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	if err := kerneltest.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -23,7 +23,7 @@ var subsystems = []struct{ module, enum string }{
 // subsystemShift is SKB_DROP_REASON_SUBSYS_SHIFT.
 const subsystemShift = 16
 
-// names finds the names of reasons.
+// names has the names of drop reasons (enum skb_drop_reason), those of modules as they are first read.
 type names struct {
 	kernel *btf.Cache
 	known  map[uint32]string

@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"unsafe"
 
@@ -48,12 +47,9 @@ func Supervised(t *testing.T, body func(t *testing.T, dir string), answer func(d
 		"-test.count=1")
 	command.Env = append(os.Environ(), supervised+"="+dir)
 	command.ExtraFiles = []*os.File{theirs}
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var output bytes.Buffer
 	command.Stdout, command.Stderr = &output, &output
-	runtime.LockOSThread() // as outlives does
-	defer runtime.UnlockOSThread()
-	err = command.Start()
+	err = Start(command)
 	theirs.Close()
 	if err != nil {
 		t.Fatal(err)

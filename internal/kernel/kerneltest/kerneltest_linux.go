@@ -1,6 +1,7 @@
 package kerneltest
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -10,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // InNamespace runs body as root in its own process, whose network namespace has only a loopback interface. Call
@@ -26,7 +29,7 @@ func AsRoot(t *testing.T, body func(t *testing.T)) {
 	if os.Geteuid() != 0 {
 		Without(t, "needs root, to become another user")
 	}
-	within(t, &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL},
+	within(t, &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET},
 		body)
 }
 
@@ -35,16 +38,32 @@ func AsRoot(t *testing.T, body func(t *testing.T)) {
 func OwnProcess(t *testing.T, body func(t *testing.T)) {
 	t.Helper()
 	Parallel(t)
-	within(t, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}, body)
+	within(t, &syscall.SysProcAttr{}, body)
 }
 
-// outlives runs a command with Pdeathsig, and returns what it prints. The kernel sends that signal when
-// the thread ends that started the process (prctl(2)), and threads end with the goroutines that are locked
-// to them: without a thread of its own, a test of another goroutine kills this one's process.
-func outlives(command *exec.Cmd) ([]byte, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	return command.CombinedOutput()
+// Start starts a command that the kernel kills when this program ends (Pdeathsig). The kernel sends that
+// signal when the thread ends that started the process (prctl(2)), and threads end with the goroutines that
+// are locked to them, as those of flows are. So the process has a thread that ends after it.
+func Start(command *exec.Cmd) error {
+	if command.SysProcAttr == nil {
+		command.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	command.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := command.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		err = unix.EINTR
+		for errors.Is(err, unix.EINTR) { // nil: it has ended; ECHILD: and command.Wait was first
+			err = unix.Waitid(unix.P_PID, command.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		}
+	}()
+	return <-started
 }
 
 func within(t *testing.T, attributes *syscall.SysProcAttr, body func(t *testing.T)) {
@@ -60,31 +79,34 @@ func within(t *testing.T, attributes *syscall.SysProcAttr, body func(t *testing.
 	command := exec.CommandContext(t.Context(), os.Args[0], arguments...)
 	command.Env = append(os.Environ(), inside+"="+t.Name())
 	command.SysProcAttr = attributes
-	output, err := outlives(command)
+	var output bytes.Buffer
+	command.Stdout, command.Stderr = &output, &output
+	err := Start(command)
+	if err == nil {
+		err = command.Wait()
+	}
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
-		t.Fatalf("in its own process: %v\n%s", err, output)
+		t.Fatalf("in its own process: %v\n%s", err, &output)
 	case err != nil && attributes.Cloneflags != 0:
 		Skip(t, "the kernel refuses a user and network namespace: "+err.Error())
 	case err != nil:
 		t.Fatal(err)
-	case strings.Contains(string(output), "--- SKIP: "+t.Name()):
-		t.Skipf("in its own process:\n%s", output)
-	case !strings.Contains(string(output), "--- PASS: "+t.Name()):
-		t.Fatalf("the test did not run in its own process:\n%s", output)
+	case strings.Contains(output.String(), "--- SKIP: "+t.Name()):
+		t.Skipf("in its own process:\n%s", &output)
+	case !strings.Contains(output.String(), "--- PASS: "+t.Name()):
+		t.Fatalf("the test did not run in its own process:\n%s", &output)
 	}
-	t.Logf("in its own process:\n%s", output)
+	t.Logf("in its own process:\n%s", &output)
 }
 
-// namespaces returns the attributes of a process in a new user and network namespace and another one; it ends
-// with its parent.
+// namespaces returns the attributes of a process in a new user and network namespace and another one.
 func namespaces(another uintptr) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | another,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
-		Pdeathsig:   syscall.SIGKILL,
 	}
 }
 

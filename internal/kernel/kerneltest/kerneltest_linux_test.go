@@ -4,12 +4,11 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
 
-// TestOtherThreadsEnd: processes with Pdeathsig live on when other threads of the program end. Without a
+// TestOtherThreadsEnd: processes of Start live on when other threads of the program end. Without a
 // thread of its own about one in a hundred of them was killed.
 func TestOtherThreadsEnd(t *testing.T) {
 	for range 8 {
@@ -30,8 +29,11 @@ func TestOtherThreadsEnd(t *testing.T) {
 		processes.Go(func() {
 			for range 30 {
 				command := exec.Command("sleep", "0.1")
-				command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-				if _, err := outlives(command); err != nil {
+				err := Start(command)
+				if err == nil {
+					err = command.Wait()
+				}
+				if err != nil {
 					t.Error(err)
 				}
 			}

@@ -40,7 +40,7 @@ const maxRivals = 4
 // empty: the trials are to prove a set. If there is no time for trials, it returns ErrSpent.
 type Conduct func(out []string, sets ...settingfile.Set) (*record.Run, error)
 
-// Enough is the search for the settings that are enough.
+// Enough searches the smallest set of settings that gains about as much as the best set.
 type Enough struct {
 	Screened
 	Screening *record.Run

@@ -217,7 +217,7 @@ func startServerAs(t *testing.T, command *exec.Cmd) *serverProcess {
 	if command.Stderr == nil {
 		command.Stderr = s.said
 	}
-	if err := command.Start(); err != nil {
+	if err := kerneltest.Start(command); err != nil {
 		t.Fatal(err)
 	}
 	go func() {

@@ -43,8 +43,7 @@ func iperf3Server(t *testing.T, host string, port int, args ...string) (printed 
 	cmd := exec.Command("ip", append([]string{"netns", "exec", host, "iperf3", "-s", "-p", fmt.Sprint(port),
 		"--forceflush"}, args...)...)
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
+	if err := kerneltest.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
@@ -323,10 +322,9 @@ func TestMeasureIperf3Refused(t *testing.T) {
 		printed := iperf3Server(t, "server", 5302)
 		long := in(t, "client", "measure", "--quiet", "--iperf3", "10.0.0.1:5302", "--duration", "60s",
 			"--rate-cap", "1mbit")
-		long.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		var errs bytes.Buffer
 		long.Stderr = &errs
-		if err := long.Start(); err != nil {
+		if err := kerneltest.Start(long); err != nil {
 			t.Fatal(err)
 		}
 		prints := func(words string) {

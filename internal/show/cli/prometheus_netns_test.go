@@ -136,7 +136,6 @@ func startPrometheus(t *testing.T) prometheus {
 	cmd := exec.Command("prometheus", "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"),
 		"--web.listen-address="+prometheusAt, "--log.level=warn")
 	cmd.Dir = dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	p := prometheus{startServerAs(t, cmd)}
 	for end := time.Now().Add(scrapeWait); ; time.Sleep(50 * time.Millisecond) {
 		answer, err := http.Get("http://" + prometheusAt + "/-/ready")
