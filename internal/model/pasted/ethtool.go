@@ -22,6 +22,11 @@ type ethtools struct {
 	counterRows int
 }
 
+var _ = register(&format{name: "ethtool", part: "nics", row: reads((*machine).ethtool), again: (*machine).sameNIC,
+	command: programs("ethtool"), sure: func(line string) bool {
+		return blockHead.MatchString(line) || nameless.MatchString(line)
+	}})
+
 // block is a part of the output of ethtool(8) for an interface.
 type block struct {
 	head   string

@@ -12,6 +12,11 @@ import (
 	"linerate/internal/model/netstate"
 )
 
+var _ = register(&format{name: "ip link", part: "interfaces", row: reads((*machine).link), again: behindGap,
+	sure: linkHead.MatchString, command: func(c command) bool {
+		return c.ip("link") || c.ip("address") && c.object() != "all"
+	}})
+
 // linkHead matches the line that begins an interface in the output of ip address and ip link.
 var linkHead = regexp.MustCompile(`^(\d{1,9}): ([^:@\s]{1,15})(@\S+)?: <([A-Z0-9_,-]*)> (.*)$`)
 
@@ -22,11 +27,11 @@ func (m *machine) link(line string) bool {
 		return true
 	}
 	words := strings.Fields(line)
-	if !m.inside || m.last != "interfaces" || !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
+	if !m.inside || !m.behindPart("interfaces") || !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
 		return false
 	}
 	if m.at < 0 { // the loopback is not kept
-		return true
+		return m.ignore()
 	}
 	i := &m.Reading.Snapshot.Interfaces[m.at]
 	switch {
@@ -66,7 +71,7 @@ func (m *machine) link(line string) bool {
 		i.Kind = words[0]
 		return true
 	}
-	return slices.Contains(details, words[0])
+	return slices.Contains(details, words[0]) && m.ignore()
 }
 
 // tunnels maps what ip(8) prints after link/ (ARPHRD_* of linux/if_arp.h) to a kind of tunnel. Some
