@@ -164,7 +164,10 @@ func (f doctorFlags) explained(s streams) error {
 
 func (f doctorFlags) evaluate(s streams, snapshots []netstate.HostSnapshot, text pasted.Text) error {
 	e := diagnose.Hosts(snapshots)
-	e.NotUnderstood, e.Lost = text.NotUnderstood, text.Lost
+	e.Lines, e.Idle, e.Lost, e.NotUnderstood = text.Lines, text.Idle, text.Lost, text.NotUnderstood
+	for _, f := range text.Formats {
+		e.Texts = append(e.Texts, record.TextFormat{Format: f.Format, Used: f.Used, Idle: f.Idle})
+	}
 	for _, s := range snapshots {
 		e.Probes = append(e.Probes, s.State.Probes...)
 	}
@@ -175,6 +178,9 @@ func (f doctorFlags) evaluate(s streams, snapshots []netstate.HostSnapshot, text
 	e.Answer = answer.Doctor(e)
 	if err := s.answer(f.asJSON, e, asText(present.Doctor(e, f.all))); err != nil {
 		return err
+	}
+	if len(e.Evaluated) == 0 {
+		return statusError{ExitUsage, nil}
 	}
 	if slices.ContainsFunc(e.Findings, func(found record.Finding) bool {
 		return slices.Index(confidences, found.Confidence) <= slices.Index(confidences, f.failOn)
