@@ -107,6 +107,17 @@ func Parse(text string) (Text, error) {
 		return Text{}, fmt.Errorf("the text has %d bytes: expected at most %d", len(text), LargestText)
 	}
 	r := reader{}
+	r.text(text)
+	r.finish()
+	if len(r.Machines) == 0 {
+		return r.Text, errors.New("no part of the text could be read: expected what ip, ss, ethtool, tc, nstat, netstat, " +
+			"arp, sysctl, dmesg or ifconfig print, files of /proc, or a switch's table of MAC addresses")
+	}
+	return r.Text, nil
+}
+
+// text reads lines.
+func (r *reader) text(text string) {
 	number, quoted := 0, quotes(text)
 	for text := range strings.Lines(text) {
 		number++
@@ -122,18 +133,12 @@ func Parse(text string) (Text, error) {
 			continue
 		}
 		l := line{number: number, text: text}
-		if len(text) > longestLine {
+		if len(text) > longestLine && !r.wholly() {
 			r.lose(l)
 			continue
 		}
 		r.read(l)
 	}
-	r.finish()
-	if len(r.Machines) == 0 {
-		return r.Text, errors.New("no part of the text could be read: expected what ip, ss, ethtool, tc, nstat, netstat, " +
-			"arp, sysctl, dmesg or ifconfig print, files of /proc, or a switch's table of MAC addresses")
-	}
-	return r.Text, nil
 }
 
 // quotes returns the depth of quotation marks of mail ("> ") that most lines of a text have.

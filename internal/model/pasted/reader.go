@@ -29,6 +29,14 @@ type reader struct {
 	shape     *format
 	trial     *machine
 	lines     map[*format]*FormatLines
+	// member is the file of an archive that is read: all of it is one section. Empty: none is. of is
+	// the host of a text with several sections.
+	member, of string
+}
+
+// wholly reports whether a format of the section needs all of its lines.
+func (r *reader) wholly() bool {
+	return slices.ContainsFunc(r.in.formats, func(f *format) bool { return f.whole != nil })
 }
 
 // line is a line of the text.
@@ -41,7 +49,14 @@ type line struct {
 // read reads a line.
 func (r *reader) read(l line) {
 	l.gap = r.gap
+	if r.member != "" {
+		r.readKnown(l)
+		return
+	}
 	if s, is := startOf(l.text); is {
+		if r.of != "" {
+			s.host = r.of
+		}
 		r.begin(s)
 		return
 	}
@@ -60,8 +75,18 @@ func (r *reader) read(l line) {
 	case len(r.in.formats) == 0:
 		r.guess(l)
 		return
-	case len(r.collected) > 0 || slices.ContainsFunc(r.in.formats, func(f *format) bool { return f.whole != nil }):
+	}
+	r.readKnown(l)
+}
+
+// readKnown reads a line of a section of known formats.
+func (r *reader) readKnown(l line) {
+	if r.wholly() {
 		r.collect(l)
+		return
+	}
+	if noise.MatchString(l.text) {
+		r.count(nil, idle)
 		return
 	}
 	for _, f := range r.ordered(r.in.formats) {
@@ -70,7 +95,7 @@ func (r *reader) read(l line) {
 		}
 	}
 	// The output of a command ends without a prompt where a line tells another format.
-	if l.gap && slices.ContainsFunc(formats, func(f *format) bool { return f.tells(l.text) }) {
+	if r.member == "" && l.gap && slices.ContainsFunc(formats, func(f *format) bool { return f.tells(l.text) }) {
 		r.in.formats, r.fresh = nil, behind(nil)
 		r.guess(l)
 		return
@@ -96,7 +121,9 @@ func (r *reader) names(text, name string) bool {
 // begin begins a section.
 func (r *reader) begin(s start) {
 	r.end()
-	r.count(nil, idle)
+	if r.member == "" {
+		r.count(nil, idle)
+	}
 	r.in, r.gap, r.fresh = s, true, behind(s.command)
 	if s.host == "" {
 		return
@@ -308,8 +335,11 @@ func (r *reader) drop() {
 func (r *reader) lose(l line) {
 	r.Lines++
 	if r.Lost++; len(r.NotUnderstood) < mostLost {
-		r.NotUnderstood = append(r.NotUnderstood, fmt.Sprintf("line %d: %s", l.number,
-			plain.Short(strings.TrimSpace(l.text), 100)))
+		where := fmt.Sprintf("line %d", l.number)
+		if r.member != "" {
+			where = plain.Short(r.member, 200) + " " + where
+		}
+		r.NotUnderstood = append(r.NotUnderstood, where+": "+plain.Short(strings.TrimSpace(l.text), 100))
 	}
 }
 

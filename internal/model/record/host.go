@@ -39,8 +39,20 @@ type Evaluation struct {
 	Idle          int      `json:"lines_without_meaning,omitempty"`
 	NotUnderstood []string `json:"not_understood,omitempty"`
 	Lost          int      `json:"lines_not_understood,omitempty"`
+	// Sources are the files that were read, each with what it was taken for. Absent: hosts were read,
+	// or one snapshot.
+	Sources []Source `json:"sources,omitempty"`
 	// Texts counts the lines of each format.
 	Texts []TextFormat `json:"formats,omitempty"`
+}
+
+// Source is a file that was read.
+type Source struct {
+	File string `json:"file"`
+	// Kind is what it was taken for: a snapshot, a text or an archive.
+	Kind string `json:"kind"`
+	// Partly is why it was not read to its end. Absent: it was.
+	Partly string `json:"partly,omitempty"`
 }
 
 // TextFormat counts the lines of one format in the texts that other programs printed.

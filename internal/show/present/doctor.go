@@ -167,7 +167,15 @@ func textsRead(e record.Evaluation) []document.Block {
 	if len(formats) > 0 {
 		read += "; " + words.List(formats)
 	}
-	return document.Statements("Read", read)
+	texts := []string{read}
+	for _, s := range e.Sources {
+		text := s.File + ": " + s.Kind
+		if s.Partly != "" {
+			text += ", not to its end: " + s.Partly
+		}
+		texts = append(texts, text)
+	}
+	return document.Statements("Read", texts...)
 }
 
 // Accepted lists the findings that are accepted on a day (time.DateOnly), with their end.
