@@ -12,16 +12,70 @@ import (
 	"linerate/internal/model/netstate"
 )
 
-var _ = register(&format{name: "ip link", part: "interfaces", row: reads((*machine).link), again: behindGap,
-	sure: linkHead.MatchString, command: func(c command) bool {
-		return c.ip("link") || c.ip("address") && c.object() != "all"
-	}})
+var _ = register(&format{name: "ip -brief", part: "interfaces", row: reads((*machine).brief),
+	command: func(c command) bool { return c.is("ip") && (c.has("-br", "-brief") || c.flag('b')) }, shapeless: true},
+	&format{name: "ip link", part: "interfaces", row: reads((*machine).link), again: behindGap,
+		sure: linkHead.MatchString, command: func(c command) bool {
+			return c.ip("link") || c.ip("address") && c.object() != "all"
+		}})
 
 // linkHead matches the line that begins an interface in the output of ip address and ip link.
 var linkHead = regexp.MustCompile(`^(\d{1,9}): ([^:@\s]{1,15})(@\S+)?: <([A-Z0-9_,-]*)> (.*)$`)
 
-// link parses a line of ip address, ip link or ip -s link.
+var (
+	// onelineAddress matches what ip -o address prints of an address, and briefRow what ip -br prints of
+	// an interface.
+	onelineAddress = regexp.MustCompile(`^(\d{1,9}): ([^:@\s]{1,15})(@\S+)?\s+(inet6?) (.*)$`)
+	briefRow       = regexp.MustCompile(`^([^\s:@]{1,15})(?:@\S+)?\s+(UP|DOWN|UNKNOWN|LOWERLAYERDOWN|DORMANT|TESTING|NOTPRESENT)(?:\s+(.*))?$`)
+)
+
+// brief parses a line of ip -br address or ip -br link.
+func (m *machine) brief(line string) bool {
+	row := briefRow.FindStringSubmatch(line)
+	if row == nil {
+		return false
+	}
+	if row[1] == "lo" {
+		return m.ignore()
+	}
+	at := m.netif(row[1])
+	if at < 0 {
+		return true
+	}
+	i := &m.Reading.Snapshot.Interfaces[at]
+	i.Up = row[2] != "DOWN" && row[2] != "NOTPRESENT"
+	for word := range strings.FieldsSeq(row[3]) {
+		if p, err := netip.ParsePrefix(word); err == nil && len(i.Addresses) < mostRows {
+			i.Addresses = append(i.Addresses, p.String())
+		} else if address, is := mac(word); is {
+			i.MAC = address
+		} else if flags, is := strings.CutPrefix(word, "<"); is {
+			i.Up = strings.Contains(","+flags, ",UP")
+		}
+	}
+	return true
+}
+
+// link parses a line of ip address, ip link or ip -s link. With -o, the lines of an interface or of
+// an address are one, with backslashes between them.
 func (m *machine) link(line string) bool {
+	if first, rest, joined := strings.Cut(line, `\ `); joined {
+		known := m.link(first)
+		for part := range strings.SplitSeq(rest, `\ `) {
+			known = known && m.link("    "+strings.TrimLeft(part, " ")) || known
+		}
+		return known
+	}
+	if one := onelineAddress.FindStringSubmatch(line); one != nil {
+		if one[2] == "lo" {
+			return m.ignore()
+		}
+		if m.at, m.inside = m.netif(one[2]), true; m.at < 0 {
+			return m.ignore()
+		}
+		m.Reading.Snapshot.Interfaces[m.at].Index, _ = strconv.Atoi(one[1])
+		return m.address(strings.Fields(one[4] + " " + one[5]))
+	}
 	if head := linkHead.FindStringSubmatch(line); head != nil {
 		m.beginLink(head)
 		return true
@@ -46,15 +100,7 @@ func (m *machine) link(line string) bool {
 		}
 		return true
 	case (words[0] == "inet" || words[0] == "inet6") && len(words) > 1:
-		text := words[1]
-		if len(words) > 2 && words[2] == "peer" { // the prefix length belongs to the peer
-			text += map[string]string{"inet": "/32", "inet6": "/128"}[words[0]]
-		}
-		if p, err := netip.ParsePrefix(text); err == nil && len(i.Addresses) < mostRows {
-			i.Addresses = append(i.Addresses, p.String())
-			return true
-		}
-		return false
+		return m.address(words)
 	case words[0] == "RX:" || words[0] == "TX:" || words[0] == "RX" || words[0] == "TX":
 		direction := strings.ToLower(strings.TrimSuffix(words[0], ":"))
 		m.counts = nil
@@ -72,6 +118,22 @@ func (m *machine) link(line string) bool {
 		return true
 	}
 	return slices.Contains(details, words[0]) && m.ignore()
+}
+
+// address stores an address of the current interface: "inet 192.0.2.15/24 …".
+func (m *machine) address(words []string) bool {
+	text := words[1]
+	if len(words) > 2 && words[2] == "peer" { // the prefix length belongs to the peer
+		text += map[string]string{"inet": "/32", "inet6": "/128"}[words[0]]
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return false
+	}
+	if i := &m.Reading.Snapshot.Interfaces[m.at]; len(i.Addresses) < mostRows && !slices.Contains(i.Addresses, p.String()) {
+		i.Addresses = append(i.Addresses, p.String())
+	}
+	return true
 }
 
 // tunnels maps what ip(8) prints after link/ (ARPHRD_* of linux/if_arp.h) to a kind of tunnel. Some
