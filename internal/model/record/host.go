@@ -28,7 +28,7 @@ type Evaluation struct {
 	Unevaluated []Unevaluated `json:"unevaluated,omitempty"`
 	// Judged lists the parts of the hosts' snapshots that the evaluated rules read.
 	Judged []string `json:"judged_parts,omitempty"`
-	Drops       []Drop        `json:"drops,omitempty"`
+	Drops  []Drop   `json:"drops,omitempty"`
 	// DropsBy names the source of the drops of each host.
 	DropsBy []DropSource     `json:"drops_by"`
 	Probes  []netstate.Probe `json:"probes,omitempty"`
