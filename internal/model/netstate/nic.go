@@ -48,8 +48,10 @@ type NIC struct {
 	Module   *Module         `json:"module,omitempty"`
 	RSS      *RSS            `json:"rss,omitempty"`
 	Steering []FlowRule      `json:"steering,omitempty"`
-	Features map[string]bool `json:"features,omitempty"`       // offloads by their kernel names, on or off
-	Fixed    []string        `json:"fixed_features,omitempty"` // features that cannot be changed
+	Features map[string]bool `json:"features,omitempty"` // offloads by their kernel names, on or off
+	// Fixed are features that cannot be changed. Of pasted text they include those that the
+	// interface does not support: these are off, and not in Features.
+	Fixed []string `json:"fixed_features,omitempty"`
 	// Unmet are features that are requested and off, because another feature or the driver disables
 	// them.
 	Unmet    []string         `json:"unmet_features,omitempty"`

@@ -10,7 +10,7 @@ import (
 // TestHostileTexts: texts of as many different things as they may have are read in a time that
 // does not grow with the square of their size.
 func TestHostileTexts(t *testing.T) {
-	for _, row := range []string{"2: e%d: <UP> mtu 1\n", "Pause parameters for e%d:\n",
+	for _, row := range []string{"2: e%d: <UP> mtu 1\n", "Pause parameters for e%d:\nRX: on\n",
 		"\nqdisc fq %x: dev e%[1]d root\n", "%d:\tfrom all lookup t%[1]d\n", "\n10.1.0.0/16 dev e%d metric %[1]d\n",
 		"f%d: on [fixed]\n", "ESTAB 0 1 10.0.0.1:%d 10.0.0.2:%[1]d\n"} {
 		took := func(bytes int) time.Duration {

@@ -64,6 +64,7 @@ type machine struct {
 	qdiscs  map[[2]string]bool // by interface and handle
 	context
 	ethtools
+	bondIndex
 	sockets
 	routing
 }
@@ -81,10 +82,10 @@ type context struct {
 	inside bool // whether an interface or the loopback is being parsed
 	counts []string
 	// block and device are the block of ethtool and its interface, empty if unknown. modes is the
-	// key of link modes that continue on the next line. most reports whether the rows contain
-	// maximum values.
+	// key of link modes that continue on the next line.
 	block, device, modes string
-	most                 bool
+	eth                  ethtoolState
+	bond                 bondState
 }
 
 // behind returns the context for the output of a command.

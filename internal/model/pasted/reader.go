@@ -84,7 +84,7 @@ var noise = regexp.MustCompile(`(?i)(^|: )(command not found|permission denied|o
 
 // names reports whether a line that ends with a colon names a machine.
 func (r *reader) names(text, name string) bool {
-	if slices.Contains(sections, name) || slices.Contains(driverKeys, name) {
+	if slices.Contains(sections, name) || slices.Contains(driverKeys, name) || slices.Contains(partTitles, name) {
 		return false
 	}
 	// Within the output of a command, such lines are heads of its parts, unless a gap precedes.
@@ -400,6 +400,7 @@ func (r *reader) finish() {
 	hosts, switches := 0, 0
 	for _, m := range r.all {
 		m.finishNICs()
+		m.finishBonds()
 		m.finishSockets()
 		m.finishRules()
 		if !m.rows() {
@@ -437,5 +438,6 @@ func (m *machine) rows() bool {
 	s, end, state := m.Reading.Snapshot, m.Reading.End, m.State
 	return len(s.Interfaces)+len(s.Neighbours)+len(s.FDB)+len(s.Routes)+len(s.Rules)+len(s.Lookups)+len(end.SNMP)+
 		len(end.Qdiscs)+len(end.Softnet)+
-		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners) > 0 || state.Log != nil
+		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners)+len(state.Bonds) > 0 ||
+		state.Log != nil
 }
