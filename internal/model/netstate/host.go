@@ -31,8 +31,9 @@ type HostSnapshot struct {
 	Redacted bool `json:"redacted,omitempty"`
 	// Pasted names the parts of Reading and State that were read from the output of other tools;
 	// all others are absent. Parts: interfaces, interface counters, neighbours, forwarding table,
-	// routes, qdiscs, nics, bonds, sockets, sockstat, parameters, softnet, cpu load, events,
-	// frequency governors, kernel log, snmp. Empty: linerate read the host itself.
+	// routes, qdiscs, nics, pci, wifi, bonds, sockets, sockstat, parameters, softnet, interrupts,
+	// softirqs, cpu times, cpu load, frequency governors, kernel log, snmp. Empty: linerate read
+	// the host itself.
 	Pasted  []string    `json:"pasted,omitempty"`
 	State   HostState   `json:"state"`
 	Reading HostReading `json:"reading"`

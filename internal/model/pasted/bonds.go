@@ -273,9 +273,13 @@ func (m *machine) bondSlave(s *netstate.BondMember, key, value string) bool {
 func (m *machine) finishBonds() {
 	for i := range m.State.Bonds {
 		b := &m.State.Bonds[i]
+		if b.Mode != "active-backup" || b.ActiveMember == "" {
+			continue
+		}
 		for k := range b.Slaves {
-			if b.Mode == "active-backup" && b.ActiveMember != "" {
-				b.Slaves[k].State = map[bool]string{true: "active", false: "backup"}[b.Slaves[k].Interface == b.ActiveMember]
+			b.Slaves[k].State = "backup"
+			if b.Slaves[k].Interface == b.ActiveMember {
+				b.Slaves[k].State = "active"
 			}
 		}
 	}

@@ -42,7 +42,7 @@ type ethtoolState struct {
 
 var _ = register(&format{name: "ethtool", part: "nics", row: reads((*machine).ethtool), again: (*machine).sameNIC,
 	command: func(c command) bool { return c.is("ethtool") && !c.has("--json", "-j") }, sure: func(line string) bool {
-		head, _ := (&machine{}).headOf(line)
+		head, _ := blockOf(line)
 		return head != ""
 	}})
 
@@ -76,8 +76,10 @@ var ethtoolBlocks = []block{
 }
 
 var (
-	blockHead = regexp.MustCompile(`^([A-Z][A-Za-z]+(?: [a-z]+){0,4}) for ([^\s:]{1,15})(?: with \d{1,5} RX ring\(s\))?:$`)
-	nameless  = regexp.MustCompile(`^(?:(NIC statistics|driver):|(Permanent address): |\s*Identifier\s+: 0x[0-9a-f]{2} \(|` +
+	blockHead = regexp.MustCompile(
+		`^([A-Z][A-Za-z]+(?: [a-z]+){0,4}) for ([^\s:]{1,15})(?: with \d{1,5} RX ring\(s\))?:$`)
+	nameless = regexp.MustCompile(`^(?:(NIC statistics|driver):|(Permanent address): |` +
+		`\s*Identifier\s+: 0x[0-9a-f]{2} \(|` +
 		`(\d{1,5} RX rings available)$)`)
 	keyed     = regexp.MustCompile(`^\s*(\S[^:]{0,60}?)\s*:\s*(.*)$`)
 	ifname    = regexp.MustCompile(`^[^\s/:-][^\s/:]{0,14}$`)
@@ -120,6 +122,15 @@ var ethtoolOptions = func() (list [][2]string) {
 // headOf returns the block that a line begins, and its interface. Empty: it begins none that is
 // known.
 func (m *machine) headOf(line string) (head, of string) {
+	head, of = blockOf(line)
+	if head != "" && of == "" {
+		of = m.unnamed()
+	}
+	return head, of
+}
+
+// blockOf returns the block that a line begins, and its interface if the line names it.
+func blockOf(line string) (head, of string) {
 	if h := blockHead.FindStringSubmatch(line); h != nil {
 		name := h[1]
 		if name == "EEE Settings" {
@@ -132,9 +143,9 @@ func (m *machine) headOf(line string) (head, of string) {
 	}
 	if h := nameless.FindStringSubmatch(line); h != nil {
 		if h[3] != "" {
-			return "Rules", m.unnamed()
+			return "Rules", ""
 		}
-		return cmp.Or(h[1], h[2], "Module"), m.unnamed()
+		return cmp.Or(h[1], h[2], "Module"), ""
 	}
 	return "", ""
 }

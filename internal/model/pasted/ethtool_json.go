@@ -124,7 +124,8 @@ var jsonBlocks = map[string]func(*machine, *netstate.NIC, object) bool{
 	},
 	"FEC parameters": func(m *machine, nic *netstate.NIC, o object) bool {
 		stored := false
-		for key, label := range map[string]string{"config": "Configured FEC encodings", "active": "Active FEC encoding"} {
+		for key, label := range map[string]string{"config": "Configured FEC encodings",
+			"active": "Active FEC encoding"} {
 			stored = o[key] != nil && m.fec(nic, label+": "+texts(o[key])) || stored
 		}
 		return stored

@@ -15,7 +15,8 @@ var (
 	power = regexp.MustCompile(`^\d{1,4}\.\d{1,4} mW / (-?(?:\d{1,3}\.\d{1,3}|inf)) dBm$`)
 	// lane matches a power of a lane, and alone that of a module with one lane; thresholds have other
 	// names.
-	rxLane  = regexp.MustCompile(`^(?:Rcvr signal avg optical power ?\(Channel \d\)|Receiver signal (?:average optical|OMA) power)$`)
+	rxLane = regexp.MustCompile(
+		`^(?:Rcvr signal avg optical power ?\(Channel \d\)|Receiver signal (?:average optical|OMA) power)$`)
 	txLane  = regexp.MustCompile(`^(?:Transmit avg optical power ?\(Channel \d\)|Laser output power)$`)
 	celsius = regexp.MustCompile(`^(-?\d{1,3}\.\d{1,2}) degrees C`)
 	hexDump = regexp.MustCompile(`^(?:0x[0-9a-f]{4}:|Offset\s+Values|------\s+------)`)

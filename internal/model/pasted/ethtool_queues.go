@@ -155,10 +155,12 @@ func (m *machine) finishRSS(nic *netstate.NIC) {
 }
 
 var (
-	hashedHead = regexp.MustCompile(`^(TCP|UDP|SCTP) over IPV([46]) flows use these fields for computing Hash flow key:$`)
+	hashedHead = regexp.MustCompile(
+		`^(TCP|UDP|SCTP) over IPV([46]) flows use these fields for computing Hash flow key:$`)
 	// hashedFields maps the fields of ethtool -n IF rx-flow-hash to the letters of -N.
 	hashedFields = map[string]string{"L2DA": "m", "VLAN tag": "v", "L3 proto": "t", "IP SA": "s", "IP DA": "d",
-		"L4 bytes 0 & 1 [TCP/UDP src port]": "f", "L4 bytes 2 & 3 [TCP/UDP dst port]": "n", "Discard pkts flow type": "r"}
+		"L4 bytes 0 & 1 [TCP/UDP src port]": "f", "L4 bytes 2 & 3 [TCP/UDP dst port]": "n",
+		"Discard pkts flow type": "r"}
 	ruleType = regexp.MustCompile(`^(TCP|UDP|SCTP) over IPv([46])$`)
 	// ruleFields maps the fields of a rule to arguments of ethtool -N.
 	ruleFields = map[string]string{"Src IP addr": "src-ip", "Dest IP addr": "dst-ip", "TOS": "tos",

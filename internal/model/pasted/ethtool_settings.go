@@ -111,7 +111,9 @@ func (m *machine) driver(nic *netstate.NIC, line string) bool {
 	}
 	switch row[1] {
 	case "driver":
-		nic.Driver = value
+		if plainName.MatchString(value) || value == "" {
+			nic.Driver = value
+		}
 	case "version":
 		nic.Version = value
 	case "firmware-version":

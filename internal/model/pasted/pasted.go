@@ -23,7 +23,7 @@ import (
 const LargestText = 64 << 20
 
 // Limits: machines, rows of a table, interfaces, bytes of a line and of a name.
-const mostMachines, mostRows, mostInterfaces, longestLine, longestName = 100, 20_000, 4096, 2000, 60
+const mostMachines, mostRows, mostInterfaces, longestLine, longestName = 100, 20_000, 4096, 16_000, 60
 
 // Text is the result of Parse.
 type Text struct {
@@ -65,6 +65,11 @@ type machine struct {
 	context
 	ethtools
 	bondIndex
+	interrupts
+	loadIndex
+	governors
+	pciDevices
+	sysfsIndex
 	sockets
 	routing
 }
@@ -86,6 +91,10 @@ type context struct {
 	block, device, modes string
 	eth                  ethtoolState
 	bond                 bondState
+	// filtered reports whether lines of the output may be missing.
+	filtered bool
+	cpuState
+	pciState
 }
 
 // behind returns the context for the output of a command.

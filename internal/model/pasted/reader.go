@@ -98,6 +98,7 @@ func (r *reader) begin(s start) {
 	r.end()
 	r.count(nil, idle)
 	r.in, r.gap, r.fresh = s, true, behind(s.command)
+	r.fresh.filtered = s.filtered
 	if s.host == "" {
 		return
 	}
@@ -227,11 +228,12 @@ func (r *reader) guess(l line) {
 		r.take(r.now.last, l) != unread {
 		return
 	}
+	trial := &machine{}
 	for _, f := range likely(l.text) {
 		if f.shapeless || f.row == nil || f == r.shape {
 			continue
 		}
-		trial := r.blank(f)
+		r.blank(trial)
 		headed := f.header != nil && f.header(trial, l.text)
 		if !headed && f.row(trial, l.text) == unread {
 			continue
@@ -263,15 +265,14 @@ func likely(text string) []*format {
 // tells reports whether a single line tells that it is of the format.
 func (f *format) tells(text string) bool { return !f.shapeless && f.sure != nil && f.sure(text) }
 
-// blank returns a machine that has read nothing, to try a format. It knows the names of interfaces.
-func (r *reader) blank(*format) *machine {
-	m := &machine{context: context{at: -1}}
+// blank makes a machine one that has read nothing, to try a format.
+func (r *reader) blank(m *machine) {
+	*m = machine{context: context{at: -1}}
 	if r.fresh != nil {
 		m.context = *r.fresh
 	} else if r.now != nil {
 		m.context = r.now.context
 	}
-	return m
 }
 
 // try reads a line, and reports whether it has the format's form.
@@ -399,8 +400,11 @@ func (r *reader) finish() {
 	}
 	hosts, switches := 0, 0
 	for _, m := range r.all {
+		m.finishIRQs()
+		m.finishPCI()
 		m.finishNICs()
 		m.finishBonds()
+		m.finishCPUs()
 		m.finishSockets()
 		m.finishRules()
 		if !m.rows() {
@@ -417,7 +421,8 @@ func (r *reader) finish() {
 			}
 		}
 		m.Host.Host, m.Reading.Snapshot.Host = m.Reading.Host, m.Reading.Host
-		m.Host.CPUs, m.Reading.Snapshot.Sysctls = len(m.Reading.End.Softnet), m.State.Parameters
+		m.Host.CPUs = max(len(m.Reading.End.Softnet), m.cpus)
+		m.Reading.Snapshot.Sysctls = m.State.Parameters
 		for f := range m.has {
 			if f.part != "" && !slices.Contains(m.Pasted, f.part) {
 				m.Pasted = append(m.Pasted, f.part)
@@ -439,5 +444,6 @@ func (m *machine) rows() bool {
 	return len(s.Interfaces)+len(s.Neighbours)+len(s.FDB)+len(s.Routes)+len(s.Rules)+len(s.Lookups)+len(end.SNMP)+
 		len(end.Qdiscs)+len(end.Softnet)+
 		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners)+len(state.Bonds) > 0 ||
-		state.Log != nil
+		len(state.CPULoad)+len(state.Governors)+len(state.Sockstat)+len(end.Events)+len(end.Softirqs)+len(end.CPU)+
+			len(end.Interfaces) > 0 || m.cpus > 0 || state.Log != nil
 }
