@@ -62,7 +62,7 @@ func (m *machine) bondName(file int) string {
 }
 
 // bondOf returns the bond that the lines belong to, which it adds if it is new. Nil: there are too
-// many. A bond without a name is called bond0, bond1, …
+// many. The name of the bond is empty if it is unknown.
 func (m *machine) bondOf() *netstate.Bond {
 	list := &m.State.Bonds
 	if b := m.currentBond(); b != nil {
@@ -72,9 +72,6 @@ func (m *machine) bondOf() *netstate.Bond {
 	if at := m.bonds[name]; name != "" && at > 0 { // printed again
 		(*list)[at-1], m.bond.bond = netstate.Bond{Interface: name}, at
 		return &(*list)[at-1]
-	}
-	if name == "" {
-		name = "bond" + strconv.Itoa(len(*list))
 	}
 	return m.addBond(netstate.Bond{Interface: name})
 }
@@ -97,17 +94,17 @@ func (m *machine) currentBond() *netstate.Bond {
 // addBond adds a bond. It returns nil if there are too many.
 func (m *machine) addBond(b netstate.Bond) *netstate.Bond {
 	list := &m.State.Bonds
-	at := m.netif(b.Interface)
-	if len(*list) >= mostInterfaces || at < 0 {
+	if len(*list) >= mostInterfaces || b.Interface != "" && m.netif(b.Interface) < 0 {
 		return nil
 	}
-	m.Reading.Snapshot.Interfaces[at].Kind = map[bool]string{true: "team", false: "bond"}[b.Kind != ""]
 	if m.bonds == nil {
 		m.bonds = map[string]int{}
 	}
 	*list = append(*list, b)
 	m.bond.bond = len(*list)
-	m.bonds[b.Interface] = len(*list)
+	if b.Interface != "" {
+		m.bonds[b.Interface] = len(*list)
+	}
 	return &(*list)[len(*list)-1]
 }
 
@@ -121,7 +118,6 @@ func (m *machine) addSlave(b *netstate.Bond, name string) *netstate.BondMember {
 		return nil
 	}
 	m.members++
-	m.Reading.Snapshot.Interfaces[at].Master = b.Interface
 	b.Slaves = append(b.Slaves, netstate.BondMember{Interface: name})
 	m.bond.slave, m.bond.partner = len(b.Slaves), false
 	return &b.Slaves[len(b.Slaves)-1]
@@ -268,11 +264,31 @@ func (m *machine) bondSlave(s *netstate.BondMember, key, value string) bool {
 	return true
 }
 
-// finishBonds adds what requires the whole text of a bond: the states of the members of an
-// active-backup bond.
+// finishBonds adds what requires the whole text: the names of bonds, which their members tell if they
+// were read, and otherwise bond0, bond1, …; and the states of the members of an active-backup bond.
 func (m *machine) finishBonds() {
 	for i := range m.State.Bonds {
 		b := &m.State.Bonds[i]
+		for k := 0; b.Interface == "" && k < len(b.Slaves); k++ {
+			name := m.Reading.Snapshot.Interfaces[m.netif(b.Slaves[k].Interface)].Master
+			if m.bonds[name] == 0 && plainName.MatchString(name) {
+				b.Interface = name
+			}
+		}
+		for n := 0; b.Interface == ""; n++ {
+			if name := "bond" + strconv.Itoa(n); m.bonds[name] == 0 {
+				b.Interface = name
+			}
+		}
+		m.bonds[b.Interface] = i + 1
+		at := m.netif(b.Interface)
+		if at < 0 {
+			continue
+		}
+		m.Reading.Snapshot.Interfaces[at].Kind = map[bool]string{true: "team", false: "bond"}[b.Kind != ""]
+		for _, s := range b.Slaves {
+			m.Reading.Snapshot.Interfaces[m.netif(s.Interface)].Master = b.Interface
+		}
 		if b.Mode != "active-backup" || b.ActiveMember == "" {
 			continue
 		}

@@ -56,6 +56,9 @@ var hardwareTexts = []struct {
 		"Port state: 7\n",
 		ofBonds, `[{"interface":"bond0","mode":"802.3ad","miimon_ms":0,"slaves":[{"interface":"eth0","state":"",` +
 			`"link":"","link_failures":0}]}]`, 2},
+	{"the members know the name of the bond", bondText + "Slave Interface: eth7\n\n$ ip link\n2: eth7: <UP> mtu 1500 " +
+		"master lag0 state UP\n$ nproc\n4\n", func(s netstate.HostSnapshot) any { return s.State.Bonds[0].Interface },
+		`"lag0"`, 0},
 	{"a table of CPUs that are online", "$ cat /proc/interrupts\n  CPU0 CPU2\n 24: 5 7 PCI-MSI 1-edge eth0-rx-0\n" +
 		"LOC: 1 2 Local timer\n",
 		func(s netstate.HostSnapshot) any {

@@ -13,7 +13,7 @@ func TestHostileTexts(t *testing.T) {
 	for _, row := range []string{"2: e%d: <UP> mtu 1\n", "Pause parameters for e%d:\nRX: on\n",
 		"\nqdisc fq %x: dev e%[1]d root\n", "%d:\tfrom all lookup t%[1]d\n", "\n10.1.0.0/16 dev e%d metric %[1]d\n",
 		"f%d: on [fixed]\n", "ESTAB 0 1 10.0.0.1:%d 10.0.0.2:%[1]d\n",
-		"     c%d: 7\n", bondBanner + "\nSlave Interface: e%d\n", " %d: 5 6 PCI-MSI 1-edge e%[1]d-rx-0\n",
+		bondBanner + "\nSlave Interface: e%d\n", " %d: 5 6 PCI-MSI 1-edge e%[1]d-rx-0\n",
 		"/sys/class/net/e%d/statistics/rx_errors:1\n/sys/class/net/e%[1]d/queues/rx-%[1]d/rps_cpus:f\n",
 		"%02x:00.0 Ethernet controller: x\n\t\tLnkCap: Port #0, Speed 8GT/s, Width x8\n\t\tLnkSta: Speed 8GT/s, " +
 			"Width x8\n",

@@ -400,10 +400,10 @@ func (r *reader) finish() {
 	}
 	hosts, switches := 0, 0
 	for _, m := range r.all {
+		m.finishBonds()
 		m.finishIRQs()
 		m.finishPCI()
 		m.finishNICs()
-		m.finishBonds()
 		m.finishCPUs()
 		m.finishSockets()
 		m.finishRules()
