@@ -97,7 +97,8 @@ var hardwareTexts = []struct {
 			`"most_gt_per_s":16},` +
 			`"carrier":true,"carrier_changes":0,"tx_queue_len":0,"speed_mbps":25000}]`, 0},
 	{"a wireless link filtered", "$ iw dev wlan0 station dump | grep signal\n\tsignal:  \t-60 [-63, -63] dBm\n",
-		ofNICs, `null`, 1},
+		ofNICs, `[{"interface":"wlan0","carrier":true,"carrier_changes":0,"wireless":true,"wifi":{"signal_dbm":-60},` +
+			`"tx_queue_len":0}]`, 0},
 	{"files of an interface", "/sys/class/net/eth0/mtu:1500\n/sys/class/net/eth0/speed:-1\n" +
 		"/sys/class/net/eth0/statistics/rx_errors:x\n",
 		func(s netstate.HostSnapshot) any {

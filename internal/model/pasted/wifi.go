@@ -52,6 +52,9 @@ func (m *machine) iw(line string) bool {
 	}
 	if m.device == "" && m.command.is("iw") {
 		m.device = m.command.after("dev")
+		if m.command.has("station", "link") { // the line that names the interface was filtered out
+			m.modes = "link"
+		}
 	}
 	if iwPhy.MatchString(line) || line == "Not connected." {
 		return m.command.is("iw") && m.ignore()
