@@ -179,13 +179,17 @@ func (m *machine) beginLink(head []string) {
 	}
 }
 
-// netif returns the index of an interface, which it adds if it is new. -1: there are too many.
+// plainName matches a name that a shell takes literally (netstate.HostSnapshot.Check).
+var plainName = regexp.MustCompile(`^[0-9A-Za-z._:@/%+,=-]{1,60}$`)
+
+// netif returns the index of an interface, which it adds if it is new. -1: there are too many, or the
+// name may not appear in a command.
 func (m *machine) netif(name string) int {
 	list := &m.Reading.Snapshot.Interfaces
 	if n, has := m.netifs[name]; has {
 		return n
 	}
-	if len(*list) >= mostInterfaces {
+	if len(*list) >= mostInterfaces || !plainName.MatchString(name) {
 		return -1
 	}
 	i := netstate.InterfaceSnapshot{Interface: name, Up: true}

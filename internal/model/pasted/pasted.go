@@ -23,7 +23,7 @@ import (
 const LargestText = 64 << 20
 
 // Limits: machines, rows of a table, interfaces, bytes of a line and of a name.
-const mostMachines, mostRows, mostInterfaces, longestLine, longestName = 100, 20_000, 4096, 2000, 60
+const mostMachines, mostRows, mostInterfaces, longestLine, longestName = 100, 20_000, 4096, 16_000, 60
 
 // Text is the result of Parse.
 type Text struct {
@@ -64,6 +64,12 @@ type machine struct {
 	qdiscs  map[[2]string]bool // by interface and handle
 	context
 	ethtools
+	bondIndex
+	interrupts
+	loadIndex
+	governors
+	pciDevices
+	sysfsIndex
 	sockets
 	routing
 }
@@ -81,10 +87,14 @@ type context struct {
 	inside bool // whether an interface or the loopback is being parsed
 	counts []string
 	// block and device are the block of ethtool and its interface, empty if unknown. modes is the
-	// key of link modes that continue on the next line. most reports whether the rows contain
-	// maximum values.
+	// key of link modes that continue on the next line.
 	block, device, modes string
-	most                 bool
+	eth                  ethtoolState
+	bond                 bondState
+	// filtered reports whether lines of the output may be missing.
+	filtered bool
+	cpuState
+	pciState
 }
 
 // behind returns the context for the output of a command.

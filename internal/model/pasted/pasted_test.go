@@ -272,6 +272,9 @@ func FuzzParse(f *testing.F) {
 	for _, text := range toolTexts {
 		f.Add(text)
 	}
+	for _, test := range hardwareTexts {
+		f.Add(test.text)
+	}
 	f.Add(
 		socketHeads + "ESTAB 0 7 192.0.2.1:22 [fe80::2%eth0]:5000 timer:(on,1ms,2)\n\tts cubic rto:204 rtt:1.5/1 " +
 			"mss:9 busy:4ms(1%)\nUNCONN 1 0 *:53 *:*\n skmem:(r0,d5)\nTCP: 3 (estab 1, closed 2, orphaned 1, " +

@@ -109,7 +109,7 @@ var noise = regexp.MustCompile(`(?i)(^|: )(command not found|permission denied|o
 
 // names reports whether a line that ends with a colon names a machine.
 func (r *reader) names(text, name string) bool {
-	if slices.Contains(sections, name) || slices.Contains(driverKeys, name) {
+	if slices.Contains(sections, name) || slices.Contains(driverKeys, name) || slices.Contains(partTitles, name) {
 		return false
 	}
 	// Within the output of a command, such lines are heads of its parts, unless a gap precedes.
@@ -125,6 +125,7 @@ func (r *reader) begin(s start) {
 		r.count(nil, idle)
 	}
 	r.in, r.gap, r.fresh = s, true, behind(s.command)
+	r.fresh.filtered = s.filtered
 	if s.host == "" {
 		return
 	}
@@ -254,11 +255,12 @@ func (r *reader) guess(l line) {
 		r.take(r.now.last, l) != unread {
 		return
 	}
+	trial := &machine{}
 	for _, f := range likely(l.text) {
 		if f.shapeless || f.row == nil || f == r.shape {
 			continue
 		}
-		trial := r.blank(f)
+		r.blank(trial)
 		headed := f.header != nil && f.header(trial, l.text)
 		if !headed && f.row(trial, l.text) == unread {
 			continue
@@ -290,15 +292,14 @@ func likely(text string) []*format {
 // tells reports whether a single line tells that it is of the format.
 func (f *format) tells(text string) bool { return !f.shapeless && f.sure != nil && f.sure(text) }
 
-// blank returns a machine that has read nothing, to try a format. It knows the names of interfaces.
-func (r *reader) blank(*format) *machine {
-	m := &machine{context: context{at: -1}}
+// blank makes a machine one that has read nothing, to try a format.
+func (r *reader) blank(m *machine) {
+	*m = machine{context: context{at: -1}}
 	if r.fresh != nil {
 		m.context = *r.fresh
 	} else if r.now != nil {
 		m.context = r.now.context
 	}
-	return m
 }
 
 // try reads a line, and reports whether it has the format's form.
@@ -429,7 +430,11 @@ func (r *reader) finish() {
 	}
 	hosts, switches := 0, 0
 	for _, m := range r.all {
+		m.finishBonds()
+		m.finishIRQs()
+		m.finishPCI()
 		m.finishNICs()
+		m.finishCPUs()
 		m.finishSockets()
 		m.finishRules()
 		if !m.rows() {
@@ -446,7 +451,8 @@ func (r *reader) finish() {
 			}
 		}
 		m.Host.Host, m.Reading.Snapshot.Host = m.Reading.Host, m.Reading.Host
-		m.Host.CPUs, m.Reading.Snapshot.Sysctls = len(m.Reading.End.Softnet), m.State.Parameters
+		m.Host.CPUs = max(len(m.Reading.End.Softnet), m.cpus)
+		m.Reading.Snapshot.Sysctls = m.State.Parameters
 		for f := range m.has {
 			if f.part != "" && !slices.Contains(m.Pasted, f.part) {
 				m.Pasted = append(m.Pasted, f.part)
@@ -467,5 +473,7 @@ func (m *machine) rows() bool {
 	s, end, state := m.Reading.Snapshot, m.Reading.End, m.State
 	return len(s.Interfaces)+len(s.Neighbours)+len(s.FDB)+len(s.Routes)+len(s.Rules)+len(s.Lookups)+len(end.SNMP)+
 		len(end.Qdiscs)+len(end.Softnet)+
-		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners) > 0 || state.Log != nil
+		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners)+len(state.Bonds) > 0 ||
+		len(state.CPULoad)+len(state.Governors)+len(state.Sockstat)+len(end.Events)+len(end.Softirqs)+len(end.CPU)+
+			len(end.Interfaces) > 0 || m.cpus > 0 || state.Log != nil
 }

@@ -52,6 +52,9 @@ var (
 
 // startOf returns how a line begins a section. Is is false if it does not.
 func startOf(line string) (s start, is bool) {
+	if iwPhy.MatchString(line) {
+		return s, false
+	}
 	if m := fileHead.FindStringSubmatch(line); m != nil && m[1] != "" {
 		return startWith("", "cat "+m[1]), true
 	}
@@ -94,7 +97,7 @@ func alone(line string) (s start, is bool) {
 		return s, false
 	}
 	text = leads.ReplaceAllString(text, "")
-	if strings.HasPrefix(text, "/") && !strings.ContainsAny(text, " \t") {
+	if strings.HasPrefix(text, "/") && !strings.ContainsAny(text, " \t:") {
 		if list := ofFile(text); len(list) > 0 && !strings.HasPrefix(path.Base(text), ".") {
 			return start{command: command{"cat", text}, formats: list}, true
 		}
