@@ -32,10 +32,10 @@ func (s *Script) call(c *syntax.CallExpr, io stdio) {
 		return
 	}
 	words, assumed := s.fields(c.Args)
-	for _, a := range assumed {
-		s.when = append(s.when, a+" not given")
+	defer s.assuming(slices.Concat(assumed, io.assumed))()
+	if io.out != nil {
+		io.out.assumed = append(io.out.assumed, slices.Concat(assumed, io.assumed)...)
 	}
-	defer func() { s.when = s.when[:len(s.when)-len(assumed)] }()
 	if len(c.Assigns) > 0 { // which are for this command alone
 		vars := maps.Clone(s.vars)
 		defer func() { s.vars = vars }()
@@ -138,14 +138,7 @@ func (s *Script) function(c *syntax.CallExpr, f *function, args []Word, io stdio
 		s.event(c, Event{Skip: "functions that call each other this often are not followed"})
 		return
 	}
-	params := []string{}
-	for _, a := range args {
-		if a.Depends != "" {
-			params = nil // which of them is not told apart
-			break
-		}
-		params = append(params, a.Text)
-	}
+	params := append([]Word{}, args...)
 	wasParams, wasAt, wasSource := s.params, s.at, s.source
 	s.params, s.at, s.source = params, f.at, f.source
 	s.locals = append(s.locals, map[string]value{})
@@ -202,14 +195,7 @@ func (s *Script) builtin(c *syntax.CallExpr, words []Word, io stdio, external bo
 		}
 	case "set":
 		if i := slices.IndexFunc(words, func(w Word) bool { return w.Text == "--" }); i > 0 {
-			s.params = []string{}
-			for _, w := range words[i+1:] {
-				s.params = append(s.params, w.Text)
-				if w.Depends != "" {
-					s.params = nil
-					break
-				}
-			}
+			s.params = append([]Word{}, words[i+1:]...)
 		}
 	case "unset":
 		for _, w := range words[1:] {

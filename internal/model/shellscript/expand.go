@@ -1,6 +1,7 @@
 package shellscript
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -61,7 +62,10 @@ func (e *environment) Get(name string) expand.Variable {
 		e.assumed = append(e.assumed, v.assumes...)
 		return v.Variable
 	}
-	if v, is := e.s.param(name); is {
+	if v, on, is := e.s.param(name); is {
+		if on != "" {
+			e.miss(on)
+		}
 		return v
 	}
 	if !e.defaulted[name] && name != "IFS" && name != "PWD" { // which package expand asks for itself
@@ -95,22 +99,28 @@ func (e *environment) Set(name string, v expand.Variable) error {
 	return nil
 }
 
-// param returns a positional parameter. It returns false if it is not known.
-func (s *Script) param(name string) (v expand.Variable, ok bool) {
+// param returns a positional parameter, and on what it depends. It returns false if nothing is known of
+// the parameters.
+func (s *Script) param(name string) (v expand.Variable, on string, ok bool) {
 	if s.params == nil {
-		return v, false
+		return v, "", false
 	}
 	switch n, err := strconv.Atoi(name); {
 	case name == "@" || name == "*":
-		return expand.Variable{Set: true, Kind: expand.Indexed, List: slices.Clone(s.params)}, true
+		v = expand.Variable{Set: true, Kind: expand.Indexed}
+		for _, p := range s.params {
+			v.List = append(v.List, p.Text)
+			on = cmp.Or(on, p.Depends)
+		}
+		return v, on, true
 	case name == "#":
-		return known(strconv.Itoa(len(s.params))).Variable, true
+		return known(strconv.Itoa(len(s.params))).Variable, "", true
 	case err != nil || n < 1:
-		return v, false
+		return v, "", false
 	case n > len(s.params):
-		return v, true
+		return v, "", true
 	default:
-		return known(s.params[n-1]).Variable, true
+		return known(s.params[n-1].Text).Variable, s.params[n-1].Depends, true
 	}
 }
 
@@ -125,7 +135,7 @@ func (s *Script) defaults(words []*syntax.Word) (names map[string]bool, own stri
 			}
 			name := p.Param.Value
 			_, set := s.vars[name]
-			if _, param := s.param(name); set || param {
+			if _, _, param := s.param(name); set || param {
 				return true
 			}
 			if name == "PWD" || name == "IFS" {
@@ -237,9 +247,9 @@ func (s *Script) number(x syntax.ArithmExpr) (n int, err error) {
 
 // document expands the body of a here-document, line by line, so that a line that depends on
 // something leaves the others known.
-func (s *Script) document(r *syntax.Redirect) (lines []Line) {
+func (s *Script) document(r *syntax.Redirect) (lines []Line, assumed []string) {
 	if r.Hdoc == nil {
-		return nil
+		return nil, nil
 	}
 	quoted := quotes(r.Word)
 	var parts []syntax.WordPart
@@ -249,11 +259,14 @@ func (s *Script) document(r *syntax.Redirect) (lines []Line) {
 		word := &syntax.Word{Parts: parts}
 		if literal := word.Lit(); quoted || len(parts) == 0 {
 			line.Text = literal
-		} else if _, err := s.expanding([]*syntax.Word{word}, func(c *expand.Config) (err error) {
-			line.Text, err = expand.Document(c, word)
-			return err
-		}); err != nil {
-			line.Text, line.Depends = "", err.Error()
+		} else {
+			assumes, err := s.expanding([]*syntax.Word{word}, func(c *expand.Config) (err error) {
+				line.Text, err = expand.Document(c, word)
+				return err
+			})
+			if assumed = append(assumed, assumes...); err != nil {
+				line.Text, line.Depends = s.asWritten(parts), err.Error()
+			}
 		}
 		s.work += len(line.Text)
 		for i, text := range strings.Split(line.Text, "\n") { // of a variable with several lines
@@ -294,7 +307,20 @@ func (s *Script) document(r *syntax.Redirect) (lines []Line) {
 	if len(parts) > 0 {
 		flush()
 	}
-	return lines
+	return lines, assumed
+}
+
+// asWritten returns parts of a word as they are written.
+func (s *Script) asWritten(parts []syntax.WordPart) string {
+	var b strings.Builder
+	for _, p := range parts {
+		if literal, is := p.(*syntax.Lit); is {
+			b.WriteString(literal.Value)
+		} else {
+			b.WriteString(cut(s.source, p))
+		}
+	}
+	return firstLine(b.String())
 }
 
 func oddBackslashes(text string) bool {
@@ -346,6 +372,8 @@ func (s *Script) process(p *syntax.ProcSubst) (string, error) {
 type capture struct {
 	lines []Line
 	open  bool // the last line has no end yet
+	// assumed names the variables that must not be given for lines to be what they are.
+	assumed []string
 }
 
 // write appends text. At returns the line of the script of the n-th line of the text.

@@ -15,6 +15,8 @@ type stdio struct {
 	in    []Line // what is read
 	given bool   // in is known; otherwise it is the terminal, or not known
 	out   *capture
+	// assumed names the variables that must not be given for in to be what it is.
+	assumed []string
 }
 
 // emit writes text to the output, if that is not the terminal.
@@ -48,16 +50,17 @@ func (s *Script) stmt(st *syntax.Stmt, io stdio) {
 	for _, r := range st.Redirs {
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
-			io.in, io.given = s.document(r), true
+			io.in, io.assumed = s.document(r)
+			io.given = true
 		case syntax.WordHdoc:
-			text, _, err := s.literal(r.Word)
+			text, assumed, err := s.literal(r.Word)
 			in := &capture{}
 			if err != nil {
 				in.unknown(s.line(r.Word), err.Error())
 			} else {
 				in.write(text+"\n", s.rows(r.Word, text))
 			}
-			io.in, io.given = in.lines, true
+			io.in, io.given, io.assumed = in.lines, true, assumed
 		case syntax.RdrIn:
 			name, _, err := s.literal(r.Word)
 			io.in, io.given = s.files[name]
@@ -92,7 +95,7 @@ func (s *Script) stmt(st *syntax.Stmt, io stdio) {
 
 // redirect writes what a statement has written to a file.
 func (s *Script) redirect(st *syntax.Stmt, r *syntax.Redirect, out *capture) {
-	name, _, err := s.literal(r.Word)
+	name, assumed, err := s.literal(r.Word)
 	w := &Write{File: Word{Text: name}, Append: r.Op == syntax.AppOut || r.Op == syntax.AppAll, Lines: out.lines}
 	if err != nil {
 		w.File = Word{cut(s.source, r.Word), err.Error()}
@@ -100,7 +103,18 @@ func (s *Script) redirect(st *syntax.Stmt, r *syntax.Redirect, out *capture) {
 	if call, is := st.Cmd.(*syntax.CallExpr); is && !s.root && len(call.Args) > 0 {
 		w.Unprivileged = elevates(call.Args[0].Lit())
 	}
+	defer s.assuming(slices.Concat(assumed, out.assumed))()
 	s.written(st, w)
+}
+
+// assuming adds that variables are not given to the conditions, until the function that it returns is
+// called.
+func (s *Script) assuming(names []string) (until func()) {
+	n := len(s.when)
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		s.when = append(s.when, name+" not given")
+	}
+	return func() { s.when = s.when[:n] }
 }
 
 // written notes text that is written to a file.
@@ -237,7 +251,7 @@ func (s *Script) binary(c *syntax.BinaryCmd, io stdio) {
 			first := io
 			first.out = out
 			s.stmt(c.X, first)
-			io.in, io.given = out.lines, true
+			io.in, io.given, io.assumed = out.lines, true, out.assumed
 			s.stmt(c.Y, io)
 		})
 	default:
@@ -268,15 +282,14 @@ func (s *Script) loop(c *syntax.ForClause, io stdio) {
 	case *syntax.WordIter:
 		name := over.Name.Value
 		var words []Word
+		var assumed []string
 		if over.InPos.IsValid() {
-			words, _ = s.fields(over.Items)
+			words, assumed = s.fields(over.Items)
 			if s.unordered(over.Items) {
 				slices.SortStableFunc(words, func(a, b Word) int { return strings.Compare(a.Text, b.Text) })
 			}
 		} else if s.params != nil {
-			for _, p := range s.params {
-				words = append(words, Word{Text: p})
-			}
+			words = s.params
 		} else {
 			words = []Word{{"$@", "$@"}}
 		}
@@ -289,7 +302,9 @@ func (s *Script) loop(c *syntax.ForClause, io stdio) {
 			if s.full || s.ended > 0 || s.returned > 0 {
 				return
 			}
-			s.vars[name] = known(w.Text)
+			v := known(w.Text)
+			v.assumes = assumed
+			s.vars[name] = v
 			if w.Depends != "" {
 				s.assigned(c, "the loop on line %d")
 				s.vars[name] = value{depends: via(name, w.Depends)}

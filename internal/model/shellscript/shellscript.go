@@ -60,7 +60,8 @@ func ShellOf(text string) Shell {
 type Line struct {
 	Text string
 	At   int
-	// Depends says on what the text depends that the script does not determine. Empty: nothing.
+	// Depends says on what the text depends that the script does not determine; Text is then as it is
+	// written, or empty. Empty: nothing.
 	Depends string
 }
 
@@ -128,7 +129,7 @@ type Script struct {
 
 	vars   map[string]value
 	funcs  map[string]*function
-	params []string // of the function or script; nil: not known
+	params []Word // of the function or script; nil: not known
 	files  map[string][]Line
 	when   []string
 	root   bool
