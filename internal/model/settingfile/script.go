@@ -96,6 +96,9 @@ func (s *script) finish() {
 	kept := []Line{}
 	for i, l := range slices.Backward(s.f.Lines) {
 		at := place{l.Line, l.Identity()}
+		if l.When != "" { // of which another branch may hold
+			at.id += "\x00" + l.Value + "\x00" + l.When
+		}
 		if s.gone[i] || seen[at] {
 			continue
 		}
