@@ -25,6 +25,7 @@ require (
 	golang.org/x/tools v0.51.0
 	gonum.org/v1/gonum v0.17.0
 	modernc.org/sqlite v1.46.1
+	mvdan.cc/sh/v3 v3.14.1
 )
 
 require (
