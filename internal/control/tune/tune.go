@@ -269,7 +269,7 @@ func (t *Tuner) design() (settingfile.Design, error) {
 		Amended: t.amended(),
 		Notes:   []string{"Made by linerate tune from " + t.options.Name + ", to be tried on " + t.options.File + "."},
 	}
-	if d.Written = tuning.AsWritten(t.lines, t.all, t.options.Lint); t.options.Search != "" {
+	if d.Written = tuning.AsWritten(t.lines, t.all); t.options.Search != "" {
 		d.Written = nil
 	}
 	d.Untried = t.untried()

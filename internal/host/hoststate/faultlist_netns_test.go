@@ -105,6 +105,15 @@ var oneHostFaults = []fault{
 	{id: "mtu-differs", on: "server", plant: shell("server", "ip link set dev eth0 mtu 1400")},
 	{id: "bridge-mtu-mixed", on: "switch", hosts: []string{"switch"},
 		plant: shell("switch", "ip link set dev client-eth0 mtu 1400")},
+	{id: "mtu-above-uplink", on: "server", hosts: []string{"server"}, plant: shell("server",
+		"ip link add docker0 mtu 9000 type bridge && ip link add vethc mtu 9000 type veth peer name vethd && "+
+			"ip link set dev vethc master docker0 && ip address add 172.17.0.1/16 dev docker0 && "+
+			"ip link set dev docker0 up && ip link set dev vethc up && ip link set dev vethd up && "+
+			"ip route replace default via 10.0.0.2 && sysctl -qw net.ipv4.ip_forward=1")},
+	{id: "same-subnet-mtu", on: "server", hosts: []string{"server"}, plant: func(b *bench) {
+		b.link("server", "eth1", 9)
+		b.sh("server", "ip address add 10.0.0.9/24 dev eth1 && ip link set dev eth1 mtu 1400 up")
+	}, beside: []string{"same-subnet-interfaces", "arp-flux"}},
 	{id: "offload-off", on: "server", plant: func(b *bench) {
 		b.disable("server", "eth0", "tx-tcp-segmentation", "tx-generic-segmentation")
 	}},

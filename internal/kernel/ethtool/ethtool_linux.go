@@ -104,6 +104,7 @@ func (h *Handle) NIC(l netlink.Link) (netstate.NIC, error) {
 	h.offloads(&nic)
 	nic.Counters = h.Counters(nic.Interface, nic.Driver)
 	nic.Meanings = netstate.MeaningsOf(nic.Driver, nic.Counters)
+	nic.Unknown = netstate.UnknownCounters(nic.Driver, nic.Counters)
 	return nic, errors.Join(err, h.sys.add(&nic, l))
 }
 

@@ -187,7 +187,7 @@ func (h *Handle) statistics(iface string) (map[string]uint64, error) {
 	counters := make(map[string]uint64, len(names))
 	for i, name := range names {
 		if name != "" {
-			counters[name] = data[1+i]
+			counters[name] += data[1+i] // vmxnet3 has the same names for each queue
 		}
 	}
 	return counters, nil

@@ -18,6 +18,7 @@ var (
 	ResolverUnresolved  = one[NameServer]("resolver-unresolved")
 	ResolverSearchLong  = one[None]("resolver-search-long")
 	PacketsSqueezed     = one[Raised]("packets-squeezed")
+	ReceiveOnOneCPU     = one[Core]("receive-on-one-cpu") // Share is that of the packets received
 	FaultLogged         = each[Logged]("fault-logged")
 	ToolSurplus         = by("tool-surplus", func(r Report) any { return r.Tool })
 )

@@ -23,6 +23,7 @@ var (
 	Promiscuous        = each[None]("promiscuous")
 	MTUBelowMinimum    = each[MTU]("mtu-below-minimum")
 	BridgeMTUMixed     = each[None]("bridge-mtu-mixed")
+	MTUAboveUplink     = each[Uplink]("mtu-above-uplink")
 	RingSmall          = each[None]("ring-small")
 	InterruptsDelayed  = each[Delay]("interrupts-delayed")
 	LROWhileForwarding = each[None]("lro-while-forwarding")
@@ -98,3 +99,9 @@ const (
 	NoReason Known = "no-reason" // many, and the kernel named no reason
 	Many     Known = "many"      // many, and the kernel was not traced
 )
+
+// Uplink is the interface of the default route, with its MTU in bytes.
+type Uplink struct {
+	Interface string `json:"interface"`
+	MTU       int    `json:"mtu"`
+}

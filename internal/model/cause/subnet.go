@@ -7,6 +7,7 @@ var (
 	MACTwiceInSubnet     = each[Two]("mac-twice-in-subnet")
 	NetmaskDiffers       = each[Two]("netmask-differs")
 	MTUDiffers           = by("mtu-differs", func(m MTUs) any { return []any{m.Two, m.Least} })
+	SameSubnetMTU        = one[MTUs]("same-subnet-mtu") // First has the smaller MTU
 	MACTwice             = each[Two]("mac-twice")
 	SubnetsOverlap       = one[Two]("subnets-overlap") // First has the larger subnet
 )
@@ -17,7 +18,7 @@ type Two struct {
 	Second string `json:"second"`
 }
 
-// MTUs names two hosts with different MTUs on one subnet.
+// MTUs names two hosts, or two interfaces of one host, with different MTUs on one subnet.
 type MTUs struct {
 	Two
 	Least int `json:"least"` // smaller MTU, in bytes

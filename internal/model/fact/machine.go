@@ -108,6 +108,16 @@ type (
 	SearchDomains struct {
 		Domains int `json:"domains"`
 	}
+	// ReceivedBy is how many of the packets that all CPUs of a host took from their queues one CPU
+	// took, and how often it used up its budget (softnet_stat).
+	ReceivedBy struct {
+		CPU      int    `json:"cpu"`
+		CPUs     int    `json:"cpus"`
+		Packets  uint64 `json:"packets"`
+		Of       uint64 `json:"of"`
+		Squeezed uint64 `json:"squeezed,omitempty"`
+		Time
+	}
 	// TimeSqueeze is how often CPUs used up their budget for packets (softnet_stat).
 	TimeSqueeze struct {
 		Times   uint64 `json:"times"`
@@ -144,6 +154,7 @@ var (
 	_ = is[NameServers]("name_servers")
 	_ = is[SearchDomains]("search_domains")
 	_ = is[TimeSqueeze]("time_squeeze")
+	_ = is[ReceivedBy]("received_by")
 	_ = is[LoggedLines]("logged_lines")
 	_ = is[MachineLog]("machine_log")
 )

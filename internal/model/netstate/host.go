@@ -31,8 +31,9 @@ type HostSnapshot struct {
 	Redacted bool `json:"redacted,omitempty"`
 	// Pasted names the parts of Reading and State that were read from the output of other tools;
 	// all others are absent. Parts: interfaces, interface counters, neighbours, forwarding table,
-	// routes, qdiscs, nics, sockets, sockstat, parameters, softnet, kernel log, snmp. Empty:
-	// linerate read the host itself.
+	// routes, qdiscs, nics, pci, wifi, bonds, sockets, sockstat, parameters, softnet, interrupts,
+	// softirqs, cpu times, cpu load, frequency governors, kernel log, snmp. Empty: linerate read
+	// the host itself.
 	Pasted  []string    `json:"pasted,omitempty"`
 	State   HostState   `json:"state"`
 	Reading HostReading `json:"reading"`
@@ -100,9 +101,12 @@ type HostState struct {
 	Resolver *Resolver    `json:"resolver,omitempty"`
 	Clock    *ClockSource `json:"clock,omitempty"`
 	// Governors counts the CPU frequency policies of each governor. Absent: the kernel has none.
-	Governors   map[string]int `json:"cpu_governors,omitempty"`
-	MemoryBytes int64          `json:"memory_bytes,omitempty"`
-	Firmware    *Firmware      `json:"firmware,omitempty"`
+	Governors map[string]int `json:"cpu_governors,omitempty"`
+	// CPULoad has the shares of the time of CPUs over an interval, from mpstat(1). The CPU -1 is
+	// all together. Absent: not read.
+	CPULoad     []CPULoad `json:"cpu_load,omitempty"`
+	MemoryBytes int64     `json:"memory_bytes,omitempty"`
+	Firmware    *Firmware `json:"firmware,omitempty"`
 	// OpenFiles and MostFiles are the open descriptors of the machine and their limit
 	// (fs.file-max).
 	OpenFiles int64 `json:"open_files,omitempty"`
@@ -231,6 +235,17 @@ type KernelDrop struct {
 	Protocol  string `json:"protocol,omitempty"`  // "IPv4 UDP", "LLDP", "0x88B5"
 	Place     string `json:"place,omitempty"`     // the kernel function that dropped it
 	Packets   int64  `json:"packets"`
+}
+
+// CPULoad is what a CPU did in an interval, as shares of its time, 0…1.
+type CPULoad struct {
+	CPU     int     `json:"cpu"` // -1: all together
+	User    float64 `json:"user"`
+	System  float64 `json:"system"`
+	IRQ     float64 `json:"irq"`
+	SoftIRQ float64 `json:"softirq"`
+	Steal   float64 `json:"steal"`
+	Idle    float64 `json:"idle"` // includes the time that waited for storage
 }
 
 // Firmware identifies the machine by its DMI data

@@ -1,8 +1,10 @@
 package netstate
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Meaning names what counters of several drivers count under different names.
@@ -17,6 +19,7 @@ var Meanings = []Meaning{
 	{"rx_no_memory", "receive buffers that could not be allocated"},
 	{"rx_damaged", "frames with a wrong frame check sequence, and symbol errors"},
 	{"rx_bad_length", "frames that are too long or too short"},
+	{"rx_malformed", "packets whose IP, TCP or UDP header contradicts itself or their length"},
 	{"rx_bad_checksum", "packets whose IP, TCP or UDP checksum the NIC found wrong"},
 	{"rx_filtered", "packets that matched no queue or address and were discarded"},
 	{"rx_pause", "pause frames received: the other end was full"},
@@ -37,150 +40,113 @@ var Meanings = []Meaning{
 // naming maps the counter names of one driver to meanings.
 type naming struct {
 	Driver, Source string
-	patterns       []pattern
+	// aliases are other names that ethtool -i prints of drivers with these counters.
+	aliases  []string
+	patterns []pattern
+	// others are names of counters without a meaning, as a regular expression: by them the driver is
+	// known as well, and they are no unknown counters. Empty: none.
+	others string
+	// overlap reports whether rx_fifo_full has packets that rx_no_buffer has too.
+	overlap bool
+	known   *regexp.Regexp // names of others and of all patterns
 }
 
+// pattern has the names of counters with one meaning, as a regular expression.
 type pattern struct {
 	meaning, names string
-	compiled       *regexp.Regexp
-}
-
-// intel has the names that Intel's drivers for 1 and 10 Gbit/s share.
-var intel = []pattern{
-	{meaning: "rx_no_buffer", names: `rx_no_buffer_count`},
-	{meaning: "rx_fifo_full", names: `rx_missed_errors`},
-	{meaning: "rx_damaged", names: `rx_crc_errors`},
-	{meaning: "rx_bad_length", names: `rx_long_length_errors|rx_short_length_errors`},
-	{meaning: "rx_bad_checksum", names: `rx_csum_offload_errors|rx_queue_\d+_csum_err`},
-	{meaning: "rx_no_memory", names: `alloc_rx_buff_failed|alloc_rx_page_failed|rx_queue_\d+_alloc_failed`},
-	{meaning: "rx_pause", names: `rx_flow_control_xoff`},
-	{meaning: "tx_pause", names: `tx_flow_control_xoff`},
-	{meaning: "tx_queue_full", names: `tx_restart_queue|tx_queue_\d+_restart`},
-	{meaning: "tx_timeout", names: `tx_timeout_count`},
+	// again says that other patterns of the driver with the same meaning and again count these
+	// packets too, as a total does with the counters of queues. The largest of their sums counts.
+	again    bool
+	compiled *regexp.Regexp
 }
 
 // namings has the counter names of drivers, from their sources below drivers/net/ (most in
-// ethernet/) or from kernel documents. If a driver counts each queue, its totals are left out.
-var namings = compiled([]naming{
-	{"e1000", "intel/e1000/e1000_ethtool.c: e1000_gstrings_stats", intel},
-	{"e1000e", "intel/e1000e/ethtool.c: e1000_gstrings_stats", intel},
-	{"igb", "intel/igb/igb_ethtool.c: igb_gstrings_stats, igb_get_strings",
-		append([]pattern{{meaning: "rx_no_buffer", names: `rx_queue_\d+_drops`}}, intel...)},
-	{"igc", "intel/igc/igc_ethtool.c: igc_gstrings_stats, igc_ethtool_get_strings",
-		append([]pattern{{meaning: "rx_no_buffer", names: `rx_queue_\d+_drops`}}, intel...)},
-	{"ixgbe", "intel/ixgbe/ixgbe_ethtool.c: ixgbe_gstrings_stats",
-		append([]pattern{{meaning: "rx_no_buffer", names: `rx_no_dma_resources`}}, intel...)},
-	{"i40e", "intel/i40e/i40e_ethtool.c: i40e_gstrings_stats, i40e_gstrings_misc_stats", []pattern{
-		{meaning: "rx_damaged", names: `port\.rx_crc_errors|port\.illegal_bytes`},
-		{meaning: "rx_bad_length", names: `port\.rx_length_errors|port\.rx_undersize|port\.rx_oversize`},
-		{meaning: "rx_fifo_full", names: `port\.rx_dropped|port\.rx_discards`},
-		{meaning: "rx_no_memory", names: `rx_alloc_fail|rx_pg_alloc_fail`},
-		{meaning: "rx_bad_checksum", names: `port\.rx_csum_bad`},
-		{meaning: "rx_pause", names: `port\.link_xoff_rx`}, {meaning: "tx_pause", names: `port\.link_xoff_tx`},
-		{meaning: "tx_queue_full", names: `tx_stopped`},
-		{meaning: "tx_dropped", names: `tx_busy|port\.tx_dropped_link_down`},
-		{meaning: "tx_timeout", names: `port\.tx_timeout`}}},
-	{"ice", "intel/ice/ice_ethtool.c: ice_gstrings_vsi_stats, ice_gstrings_pf_stats", []pattern{
-		{meaning: "rx_damaged", names: `rx_crc_errors\.nic|illegal_bytes\.nic`},
-		{meaning: "rx_bad_length", names: `rx_undersize\.nic|rx_oversize\.nic|rx_length_errors\.nic`},
-		{meaning: "rx_fifo_full", names: `rx_dropped\.nic`},
-		{meaning: "rx_no_memory", names: `rx_alloc_fail|rx_pg_alloc_fail`},
-		{meaning: "rx_bad_checksum", names: `rx_csum_bad\.nic`},
-		{meaning: "rx_pause", names: `link_xoff_rx\.nic`}, {meaning: "tx_pause", names: `link_xoff_tx\.nic`},
-		{meaning: "tx_queue_full", names: `tx_restart`},
-		{meaning: "tx_dropped", names: `tx_busy|tx_dropped_link_down\.nic`},
-		{meaning: "tx_timeout", names: `tx_timeout\.nic`}}},
-	{"mlx5_core", "Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst", []pattern{
-		{meaning: "rx_no_buffer", names: `rx_out_of_buffer`}, {meaning: "rx_fifo_full", names: `rx_discards_phy`},
-		{meaning: "rx_no_memory", names: `rx_buff_alloc_err`},
-		{meaning: "rx_damaged", names: `rx_crc_errors_phy|rx_symbol_err_phy|rx_pcs_symbol_err_phy`},
-		{meaning: "rx_bad_length",
-			names: `rx_in_range_len_errors_phy|rx_out_of_range_len_phy|rx_oversize_pkts_phy|rx_undersize_pkts_phy`},
-		{meaning: "rx_filtered", names: `rx_steer_missed_packets`}, {meaning: "rx_pause", names: `rx_pause_ctrl_phy`},
-		{meaning: "tx_pause", names: `tx_pause_ctrl_phy`},
-		{meaning: "pause_storm", names: `tx_pause_storm_warning_events|tx_pause_storm_error_events`},
-		{meaning: "tx_queue_full", names: `tx_queue_stopped`}, {meaning: "tx_dropped", names: `tx_queue_dropped`},
-		{meaning: "link_down", names: `link_down_events_phy`},
-		{meaning: "fec_corrected", names: `rx_corrected_bits_phy`},
-		{meaning: "pcie_stalled", names: `outbound_pci_stalled_rd_events|outbound_pci_stalled_wr_events`},
-		{meaning: "pcie_dropped", names: `outbound_pci_buffer_overflow`},
-		{meaning: "pcie_errors", names: `rx_pci_signal_integrity|tx_pci_signal_integrity`}}},
-	{"mlx4_en", "mellanox/mlx4/en_ethtool.c: main_strings", []pattern{
-		{meaning: "tx_queue_full", names: `queue_stopped`}, {meaning: "tx_timeout", names: `tx_timeout`},
-		{meaning: "rx_no_memory", names: `rx_alloc_failed`},
-		{meaning: "rx_damaged", names: `rx_crc_errors`}, {meaning: "rx_no_buffer", names: `rx_dropped`}}},
-	{"bnxt_en", "broadcom/bnxt/bnxt_ethtool.c: bnxt_ring_err_stats_arr, bnxt_port_stats_arr, bnxt_port_stats_ext_arr",
-		[]pattern{
-			{meaning: "rx_no_memory", names: `rx_total_oom_discards`},
-			{meaning: "rx_no_buffer", names: `rx_total_ring_discards`},
-			{meaning: "tx_dropped", names: `tx_total_ring_discards`},
-			{meaning: "rx_bad_checksum", names: `rx_total_l4_csum_errors`},
-			{meaning: "fec_corrected", names: `rx_fec_corrected_blocks`},
-			{meaning: "fec_failed", names: `rx_fec_uncorrectable_blocks`},
-			{meaning: "link_down", names: `link_down_events`},
-			{meaning: "rx_damaged", names: `rx_fcs_err_frames`}, {meaning: "rx_pause", names: `rx_pause_frames`},
-			{meaning: "tx_pause", names: `tx_pause_frames`}}},
-	{"tg3", "broadcom/tg3.c: ethtool_stats_keys", []pattern{
-		{meaning: "rx_no_buffer", names: `rxbds_empty`}, {meaning: "rx_fifo_full", names: `rx_discards`},
-		{meaning: "rx_damaged", names: `rx_fcs_errors`},
-		{meaning: "rx_bad_length",
-			names: `rx_frame_too_long_errors|rx_undersize_packets|rx_in_length_errors|rx_out_length_errors`},
-		{meaning: "rx_pause", names: `rx_xoff_pause_rcvd`}, {meaning: "tx_pause", names: `tx_xoff_sent`}}},
-	{"r8169", "realtek/r8169_main.c: rtl8169_gstrings", []pattern{
-		{meaning: "rx_fifo_full", names: `rx_missed`}, {meaning: "rx_damaged", names: `rx_errors|align_errors`},
-		{meaning: "tx_dropped", names: `tx_errors|tx_aborted|tx_underrun`}}},
-	{"virtio_net", "virtio_net.c: virtnet_rq_stats_desc, virtnet_sq_stats_desc", []pattern{
-		{meaning: "rx_no_buffer", names: `rx\d+_drops|rx_queue_\d+_drops`},
-		{meaning: "tx_timeout", names: `tx\d+_tx_timeouts|tx_queue_\d+_tx_timeouts`}}},
-	{"ena", "amazon/ena/ena_ethtool.c: ena_stats_eni_strings, ena_stats_rx_strings", []pattern{
-		{meaning: "over_allowance",
-			names: `bw_in_allowance_exceeded|bw_out_allowance_exceeded|pps_allowance_exceeded|conntrack_allowance_exceeded|linklocal_allowance_exceeded`},
-		{meaning: "rx_no_memory", names: `queue_\d+_rx_page_alloc_fail|queue_\d+_rx_skb_alloc_fail`},
-		{meaning: "rx_no_buffer", names: `queue_\d+_rx_empty_rx_ring`},
-		{meaning: "rx_bad_checksum", names: `queue_\d+_rx_csum_bad|queue_\d+_rx_bad_csum`},
-		{meaning: "tx_queue_full", names: `queue_\d+_tx_queue_stop`}, {meaning: "tx_timeout", names: `tx_timeout`}}},
-	{"hv_netvsc", "hyperv/netvsc_drv.c: netvsc_stats", []pattern{
-		{meaning: "tx_queue_full", names: `stop_queue`},
-		{meaning: "tx_dropped", names: `tx_too_big|tx_no_space|tx_no_memory`},
-		{meaning: "rx_no_memory", names: `rx_no_memory`}}},
-})
+// ethernet/) or from kernel documents.
+var namings = compiled(slices.Concat(intelNamings, serverNamings, virtualNamings, boardNamings))
 
 // compiled compiles the patterns of each driver. Drivers may share a slice of patterns, so it is
-// copied.
+// copied. Some drivers pad names with spaces.
 func compiled(list []naming) []naming {
+	whole := func(names string) *regexp.Regexp { return regexp.MustCompile(`^\s*(?:` + names + `)\s*$`) }
 	for i := range list {
 		list[i].patterns = slices.Clone(list[i].patterns)
+		known := []string{cmp.Or(list[i].others, `^$`)}
 		for k := range list[i].patterns {
-			p := &list[i].patterns[k]
-			p.compiled = regexp.MustCompile("^(" + p.names + ")$")
+			names := list[i].patterns[k].names
+			list[i].patterns[k].compiled = whole(names)
+			known = append(known, names)
 		}
+		list[i].known = whole(strings.Join(known, "|"))
 	}
 	return list
 }
 
-// MeaningsOf sums the counters of a driver by meaning. Nil: none of them has a meaning, or the
-// driver is unknown.
+// namingOf returns the naming of a driver. Nil: unknown.
+func namingOf(driver string) *naming {
+	i := slices.IndexFunc(namings, func(n naming) bool {
+		return n.Driver == driver || slices.Contains(n.aliases, driver)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &namings[i]
+}
+
+// of returns the index of the pattern that has a counter; -1: none has.
+func (n *naming) of(counter string) int {
+	if n == nil {
+		return -1
+	}
+	return slices.IndexFunc(n.patterns, func(p pattern) bool { return p.compiled.MatchString(counter) })
+}
+
+// MeaningsOf sums the counters of a driver by meaning, each packet once: of a total and the counters
+// of queues, the larger sum counts. Nil: none of them has a meaning, or the driver is unknown.
 func MeaningsOf(driver string, counters map[string]int64) map[string]int64 {
-	var sums map[string]int64
+	n := namingOf(driver)
+	by := map[int]int64{} // sums by pattern
 	for name, value := range counters {
-		if meaning := MeaningOf(driver, name); meaning != "" {
-			if sums == nil {
-				sums = map[string]int64{}
-			}
-			sums[meaning] += value
+		if i := n.of(name); i >= 0 {
+			by[i] += value
 		}
 	}
+	if len(by) == 0 {
+		return nil
+	}
+	sums, largest := map[string]int64{}, map[string]int64{}
+	for i, sum := range by {
+		p := n.patterns[i]
+		sums[p.meaning] += 0
+		if p.again {
+			largest[p.meaning] = max(largest[p.meaning], sum)
+		} else {
+			sums[p.meaning] += sum
+		}
+	}
+	for meaning, sum := range largest {
+		sums[meaning] += sum
+	}
 	return sums
+}
+
+// Missed returns the packets that a NIC dropped for lack of room, in its own memory or in the
+// receive ring, by the sums of MeaningsOf: what the kernel calls rx_missed_errors.
+func Missed(driver string, meanings map[string]int64) int64 {
+	full, empty := meanings["rx_fifo_full"], meanings["rx_no_buffer"]
+	if n := namingOf(driver); n != nil && n.overlap {
+		return max(full, empty)
+	}
+	return full + empty
 }
 
 // DriverOf guesses a driver by the names of its counters, including those that are 0: the first
 // driver that knows the most names. Empty: no driver knows at least three.
 func DriverOf(counters map[string]int64) (driver string) {
 	most := 2
-	for _, n := range namings {
-		known := 0
+	for i := range namings {
+		n, known := &namings[i], 0
 		for name := range counters {
-			if slices.ContainsFunc(n.patterns, func(p pattern) bool { return p.compiled.MatchString(name) }) {
+			if n.known.MatchString(name) {
 				known++
 			}
 		}
@@ -193,20 +159,53 @@ func DriverOf(counters map[string]int64) (driver string) {
 
 // MeaningOf returns the meaning of a counter of a driver. Empty: unknown.
 func MeaningOf(driver, counter string) string {
-	for _, n := range namings {
-		if n.Driver != driver {
-			continue
-		}
-		for _, p := range n.patterns {
-			if p.compiled.MatchString(counter) {
-				return p.meaning
-			}
-		}
+	n := namingOf(driver)
+	if i := n.of(counter); i >= 0 {
+		return n.patterns[i].meaning
 	}
 	return ""
 }
 
 // KnowsCounters reports whether the counters of a driver have meanings.
-func KnowsCounters(driver string) bool {
-	return slices.ContainsFunc(namings, func(n naming) bool { return n.Driver == driver })
+func KnowsCounters(driver string) bool { return namingOf(driver) != nil }
+
+// DriverCounter is a counter of a driver by the driver's name.
+type DriverCounter struct {
+	Name  string `json:"name"`
+	Value int64  `json:"value"`
+}
+
+// MostUnknownCounters limits the unknown counters of a NIC.
+const MostUnknownCounters = 20
+
+var (
+	// faults matches names of counters that say that something was lost or failed; not "interrupt",
+	// "deferred" and "transferred".
+	faults = regexp.MustCompile(`(?i)drop|discard|missed|timeout|timed.?out|error|(?:^|[^tf])err`)
+	// harmless matches names of counters that say so and have nothing to do with the traffic of the
+	// host: verdicts of XDP programs, time stamps, and protocols of storage.
+	harmless = regexp.MustCompile(`(?i)xdp_?drops?$|tstamp|timestamp|ptp|phc|macsec|roce|fcoe|iscsi|smbus`)
+	// ofKernel matches the kernel's own counters (linux/if_link.h), which many drivers print as well.
+	// Those of an interface have them, or the sums that they are parts of.
+	ofKernel = regexp.MustCompile(`^(?:[rt]x_(?:errors|dropped|fifo_errors)|rx_(?:length|over|crc|frame|` +
+		`missed)_errors|` +
+		`tx_(?:aborted|carrier|heartbeat|window)_errors|rx_otherhost_dropped|rx_nohandler)$`)
+)
+
+// UnknownCounters returns those counters of a driver that are not 0, whose names say that something
+// was lost or failed, and that have no meaning: at most MostUnknownCounters, the largest first. The
+// driver may be unknown.
+func UnknownCounters(driver string, counters map[string]int64) (list []DriverCounter) {
+	n := namingOf(driver)
+	for name, value := range counters {
+		known := n != nil && n.known.MatchString(name)
+		if value > 0 && !known && faults.MatchString(name) && !harmless.MatchString(name) &&
+			!ofKernel.MatchString(strings.TrimSpace(name)) {
+			list = append(list, DriverCounter{strings.TrimSpace(name), value})
+		}
+	}
+	slices.SortFunc(list, func(a, b DriverCounter) int {
+		return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.Name, b.Name))
+	})
+	return list[:min(len(list), MostUnknownCounters)]
 }

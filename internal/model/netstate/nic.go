@@ -1,5 +1,7 @@
 package netstate
 
+import "cmp"
+
 // NIC describes a network interface by its driver and the kernel's device model
 // (Documentation/networking/ethtool-netlink.rst, Documentation/ABI/testing/sysfs-class-net).
 // Software devices only have the parts that they support.
@@ -23,7 +25,9 @@ type NIC struct {
 	CarrierChanges int64 `json:"carrier_changes"`
 	Promiscuous    bool  `json:"promiscuous,omitempty"`
 	Wireless       bool  `json:"wireless,omitempty"`
-	TxQueueLen     int   `json:"tx_queue_len"`
+	// WiFi is set if the text of iw(8) has the link or the stations of a wireless interface.
+	WiFi       *WiFi `json:"wifi,omitempty"`
+	TxQueueLen int   `json:"tx_queue_len"`
 	// Peer is the index of the other end of a veth pair, or of the lower device of this interface.
 	// 0: none.
 	Peer int `json:"peer_index,omitempty"`
@@ -44,20 +48,49 @@ type NIC struct {
 	Module   *Module         `json:"module,omitempty"`
 	RSS      *RSS            `json:"rss,omitempty"`
 	Steering []FlowRule      `json:"steering,omitempty"`
-	Features map[string]bool `json:"features,omitempty"`       // offloads by their kernel names, on or off
-	Fixed    []string        `json:"fixed_features,omitempty"` // features that cannot be changed
+	Features map[string]bool `json:"features,omitempty"` // offloads by their kernel names, on or off
+	// Fixed are features that cannot be changed. Of pasted text they include those that the
+	// interface does not support: these are off, and not in Features.
+	Fixed []string `json:"fixed_features,omitempty"`
 	// Unmet are features that are requested and off, because another feature or the driver disables
 	// them.
 	Unmet    []string         `json:"unmet_features,omitempty"`
 	Queues   []NICQueue       `json:"queues,omitempty"`
 	IRQs     []IRQ            `json:"irqs,omitempty"`
 	Counters map[string]int64 `json:"driver_counters,omitempty"` // non-zero ones, by the driver's names
-	// Meanings sums the counters that have one of Meanings, by its name.
+	// CountersLike is the driver that has counters of such names, if Driver is absent (DriverOf).
+	// Relatives of a driver have its names too.
+	CountersLike string `json:"counters_like,omitempty"`
+	// Meanings sums the counters that have one of Meanings, by its name: each packet counts once.
 	Meanings map[string]int64 `json:"meanings,omitempty"`
+	// Unknown are the largest counters, at most MostUnknownCounters, of which the name says that
+	// something was lost or failed, and which have no meaning. Absent: there are none.
+	Unknown []DriverCounter `json:"unknown_counters,omitempty"`
 	// Before are the counters of an earlier reading, CountedS seconds before. CountedS 0: there was
 	// none.
 	Before   map[string]int64 `json:"driver_counters_before,omitempty"`
 	CountedS float64          `json:"driver_counters_over_s,omitempty"`
+}
+
+// CounterDriver returns the driver by whose names the counters are read. Empty: unknown.
+func (n NIC) CounterDriver() string { return cmp.Or(n.Driver, n.CountersLike) }
+
+// WiFi is the wireless link of an interface (iw(8)): of a station that to its access point, of an
+// access point those to its stations. Of several, it has the weakest signal and the lowest bitrates.
+type WiFi struct {
+	// SignalDBm is the strength of received frames. 0: unknown.
+	SignalDBm int `json:"signal_dbm,omitempty"`
+	// RxMbps and TxMbps are the bitrates of the last frames in Mbit/s, of which programs get about
+	// half. 0: unknown.
+	RxMbps float64 `json:"rx_mbps,omitempty"`
+	TxMbps float64 `json:"tx_mbps,omitempty"`
+	// TxPackets, TxRetries and TxFailed count frames sent, sent again and given up, of all links
+	// together. Absent: none, or unknown.
+	TxPackets int64 `json:"tx_packets,omitempty"`
+	TxRetries int64 `json:"tx_retries,omitempty"`
+	TxFailed  int64 `json:"tx_failed,omitempty"`
+	// FrequencyMHz is the channel's frequency. 0: unknown.
+	FrequencyMHz int `json:"frequency_mhz,omitempty"`
 }
 
 // FlowRule is a rule that directs packets to a receive queue (ethtool -U).
@@ -159,25 +192,59 @@ type BridgePort struct {
 	VLANs     []string `json:"vlans,omitempty"`
 }
 
-// Bond describes a bonding device (Documentation/networking/bonding.rst).
+// Bond describes a bonding device (Documentation/networking/bonding.rst), or a team(8) with the
+// runner as its mode.
 type Bond struct {
-	Interface  string       `json:"interface"`
-	Mode       string       `json:"mode"`
-	HashPolicy string       `json:"hash_policy,omitempty"`
-	MIIMonMs   int          `json:"miimon_ms"`           // 0: links are not monitored
-	LACPRate   string       `json:"lacp_rate,omitempty"` // for 802.3ad: slow, fast
+	Interface string `json:"interface"`
+	// Kind is "team" for a team device. Empty: a bond.
+	Kind       string `json:"kind,omitempty"`
+	Mode       string `json:"mode"` // of a team: the runner, such as lacp or loadbalance
+	HashPolicy string `json:"hash_policy,omitempty"`
+	MIIMonMs   int    `json:"miimon_ms"`           // 0: links are not monitored, or it is a team
+	LACPRate   string `json:"lacp_rate,omitempty"` // for 802.3ad: slow, fast
+	// The fields below are in /proc/net/bonding and in the state of teamd only. Link is the state of
+	// the whole device, up or down. ActiveMember is the member that sends in active-backup and the
+	// balance-tlb and balance-alb modes. Empty: none, or not read.
+	Link         string `json:"link,omitempty"`
+	ActiveMember string `json:"active_member,omitempty"`
+	// Aggregator is the ID of the 802.3ad aggregator that carries the traffic, Ports the number of
+	// its ports, and PartnerMAC the system at their other end. 0 and empty: none, or not read, as
+	// without CAP_NET_ADMIN. A partner of 00:00:00:00:00:00 sends no LACP.
+	Aggregator int          `json:"aggregator,omitempty"`
+	Ports      int          `json:"aggregator_ports,omitempty"`
+	PartnerMAC string       `json:"partner_mac,omitempty"`
 	Slaves     []BondMember `json:"slaves,omitempty"`
 }
 
-// BondMember is a slave of a bond.
+// BondMember is a slave of a bond, or a port of a team.
 type BondMember struct {
 	Interface string `json:"interface"`
-	State     string `json:"state"` // active, backup
-	Link      string `json:"link"`  // up, going down, down, going back
+	// State is active or backup; of a port of a team's lacp runner the state of the runner, such as
+	// current. Link is up, going down, down or going back. Empty: not read.
+	State string `json:"state"`
+	Link  string `json:"link"`
 	// LinkFailures counts link failures since the slave joined. Aggregator is its 802.3ad
-	// aggregator: slaves of one bond in different aggregators do not work together.
+	// aggregator: slaves of one bond in different aggregators do not work together. 0: none.
 	LinkFailures int `json:"link_failures"`
 	Aggregator   int `json:"aggregator,omitempty"`
+	// The fields below are in /proc/net/bonding and in the state of teamd only. SpeedMbps and Duplex
+	// (full, half) are those that the bond works with. 0 and empty: unknown.
+	SpeedMbps int64  `json:"speed_mbps,omitempty"`
+	Duplex    string `json:"duplex,omitempty"`
+	// ActorChurn and PartnerChurn say whether LACP failed to bring this end and the other end into
+	// an aggregator (IEEE 802.1AX, churn detection): none, monitoring (the first minute), churned.
+	// Empty: not read.
+	ActorChurn   string `json:"actor_churn,omitempty"`
+	PartnerChurn string `json:"partner_churn,omitempty"`
+	// ActorMAC and PartnerMAC are the systems of the last LACP frames of this end and of the other
+	// end. Empty: not read. 00:00:00:00:00:00: no frame of the partner arrived.
+	ActorMAC   string `json:"actor_mac,omitempty"`
+	PartnerMAC string `json:"partner_mac,omitempty"`
+	// ActorState and PartnerState are the states in these frames, as bits (IEEE 802.1AX): 1 active,
+	// 2 short timeout, 4 aggregation, 8 in sync, 16 collecting, 32 distributing, 64 defaulted (no
+	// partner), 128 expired. Nil: not read.
+	ActorState   *int `json:"actor_state,omitempty"`
+	PartnerState *int `json:"partner_state,omitempty"`
 }
 
 // NICQueue is a queue with the CPUs that packets are steered to (RPS, XPS;
@@ -198,4 +265,13 @@ type IRQ struct {
 	// NUMA is the node of its memory, -1 if none. Nil: the kernel does not report it.
 	NUMA  *int  `json:"numa_node,omitempty"`
 	Count int64 `json:"count"` // on all CPUs, since boot
+	// ByCPU has the CPUs that served it since boot, with their counts. Absent: not read; only text
+	// of /proc/interrupts has it.
+	ByCPU []CPUCount `json:"by_cpu,omitempty"`
+}
+
+// CPUCount is a count on one CPU.
+type CPUCount struct {
+	CPU   int   `json:"cpu"`
+	Count int64 `json:"count"`
 }

@@ -18,10 +18,15 @@ var (
 	figure      = regexp.MustCompile(`\d+`)
 )
 
+var _ = register(&format{name: "netstat -s", part: "snmp", row: reads((*machine).counter),
+	sure: func(line string) bool { return nstatRow.MatchString(line) }, command: func(c command) bool {
+		return c.is("nstat") || c.is("netstat") && (c.flag('s') || c.has("--statistics"))
+	}})
+
 // counter parses a line of nstat(8) or netstat(8) -s, whose counters are since boot.
 func (m *machine) counter(line string) bool {
 	if strings.HasPrefix(line, "#kernel") || strings.HasPrefix(line, "#") && strings.Contains(line, "nstat") {
-		return true
+		return m.ignore()
 	}
 	if row := nstatRow.FindStringSubmatch(line); row != nil {
 		for _, protocol := range sections {
@@ -33,7 +38,7 @@ func (m *machine) counter(line string) bool {
 	}
 	if head := sectionHead.FindStringSubmatch(line); head != nil && slices.Contains(sections, head[1]) {
 		m.section = head[1]
-		return true
+		return m.ignore()
 	}
 	text, indented := strings.TrimSpace(line), strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
 	if m.section == "" || !indented {
@@ -44,12 +49,12 @@ func (m *machine) counter(line string) bool {
 	}
 	value := figure.FindString(text)
 	if value == "" {
-		return strings.HasPrefix(text, "Forwarding is") || strings.HasSuffix(text, ":") // of ICMP's histograms
+		return (strings.HasPrefix(text, "Forwarding is") || strings.HasSuffix(text, ":")) && m.ignore() // of ICMP's histograms
 	}
 	if name := sentences[m.section][strings.Replace(text, value, "N", 1)]; name != "" {
 		return m.add(m.section+"."+name, value)
 	}
-	return true // a counter that no rule uses
+	return m.ignore() // a counter that no rule uses
 }
 
 func (m *machine) add(name, value string) bool {

@@ -16,11 +16,35 @@ type ethtools struct {
 	blocks map[string]bool // "Settings eth0"
 	nics   map[string]int  // index of each NIC
 	fixed  map[string]bool // NICs that do not support autonegotiation
+	// rssTables has the RSS table of each NIC, row by row. rssEntries is the number of their entries.
+	rssTables  map[string][]uint32
+	rssEntries int
 	// counters has all counters of the drivers by interface, including those that are 0.
 	// counterRows is their number.
 	counters    map[string]map[string]int64
 	counterRows int
 }
+
+// ethtoolState is what rows of a block of ethtool(8) depend on.
+type ethtoolState struct {
+	// most reports whether the rows of rings and channels contain maximum values.
+	most bool
+	// old reports whether the block of features has the head of ethtool before version 3.4, which
+	// prints groups of features without their members.
+	old bool
+	// counting reports whether a counter of the block was read.
+	counting bool
+	// part is the part of the block of -x and -n that the rows belong to.
+	part string
+	// flow is the rule of -u whose lines are read: its location and the words of the rule.
+	flow []string
+}
+
+var _ = register(&format{name: "ethtool", part: "nics", row: reads((*machine).ethtool), again: (*machine).sameNIC,
+	command: func(c command) bool { return c.is("ethtool") && !c.has("--json", "-j") }, sure: func(line string) bool {
+		head, _ := blockOf(line)
+		return head != ""
+	}})
 
 // block is a part of the output of ethtool(8) for an interface.
 type block struct {
@@ -33,21 +57,35 @@ type block struct {
 var ethtoolBlocks = []block{
 	{head: "Settings", row: (*machine).linkSetting},
 	{"Features", "-k", []string{"--show-features", "--show-offload"}, (*machine).feature},
+	{"Offload parameters", "", nil, (*machine).feature},
 	{"Ring parameters", "-g", []string{"--show-ring"}, (*machine).ring},
 	{"Channel parameters", "-l", []string{"--show-channels"}, (*machine).channel},
 	{"Coalesce parameters", "-c", []string{"--show-coalesce"}, (*machine).coalescing},
 	{"Pause parameters", "-a", []string{"--show-pause"}, (*machine).pause},
 	{"NIC statistics", "-S", []string{"--statistics"}, (*machine).statistic},
 	{"driver", "-i", []string{"--driver"}, (*machine).driver},
+	{"RX flow hash indirection table", "-x", []string{"--show-rxfh-indir", "--show-rxfh"}, (*machine).spreading},
+	{"FEC parameters", "", []string{"--show-fec"}, (*machine).fec},
+	{"Module", "-m", []string{"--dump-module-eeprom", "--module-info"}, (*machine).module},
+	{"Rules", "-n", []string{"-u", "--show-nfc", "--show-ntuple"}, (*machine).steering},
+	{"Time stamping parameters", "-T", []string{"--show-time-stamping"}, (*machine).stamping},
+	{"EEE settings", "", []string{"--show-eee"}, idleRows(`^\s+\S`)},
+	{"Permanent address", "-P", []string{"--show-permaddr"}, idleRows(`^Permanent address: `)},
+	{"Standard stats", "", nil, idleRows(`^[a-z]+-[\w-]+: \d{1,20}$|^\s+\S`)},
+	{"Registers", "-d", []string{"--register-dump"}, idleRows(``)},
 }
 
 var (
-	blockHead = regexp.MustCompile(`^([A-Z][a-z]+(?: parameters)?) for ([^\s:]{1,15}):$`)
-	nameless  = regexp.MustCompile(`^(NIC statistics|driver):`)
-	keyed     = regexp.MustCompile(`^\s*(\S[^:]{0,60}):\s*(.*)$`)
+	blockHead = regexp.MustCompile(
+		`^([A-Z][A-Za-z]+(?: [a-z]+){0,4}) for ([^\s:]{1,15})(?: with \d{1,5} RX ring\(s\))?:$`)
+	nameless = regexp.MustCompile(`^(?:(NIC statistics|driver):|(Permanent address): |` +
+		`\s*Identifier\s+: 0x[0-9a-f]{2} \(|` +
+		`(\d{1,5} RX rings available)$)`)
+	keyed     = regexp.MustCompile(`^\s*(\S[^:]{0,60}?)\s*:\s*(.*)$`)
 	ifname    = regexp.MustCompile(`^[^\s/:-][^\s/:]{0,14}$`)
-	ofEthtool = regexp.MustCompile(`^(netlink error|Cannot get .*|no stats available)`)
-	linkMode  = regexp.MustCompile(`^(\d{2,7})base`)
+	ofEthtool = regexp.MustCompile(`^(netlink error.*|Cannot get .*|no stats available|rmgr: .*|rxclass: .*|` +
+		`RX classification rule retrieval failed|No data available|Operation not supported)$`)
+	linkMode = regexp.MustCompile(`^(\d{2,7})base`)
 )
 
 // ethtoolBlock returns the block that a command prints, and its interface. Empty: unknown.
@@ -61,6 +99,7 @@ func (c command) ethtoolBlock() (head, of string) {
 		switch {
 		case i >= 0:
 			head = ethtoolOptions[i][1]
+		case word == "-I" || word == "--include-statistics" || word == "--debug":
 		case strings.HasPrefix(word, "-"):
 			return "", "" // something else
 		case ifname.MatchString(word):
@@ -80,13 +119,33 @@ var ethtoolOptions = func() (list [][2]string) {
 	return list
 }()
 
-// headOf returns the block that a line begins, and its interface.
+// headOf returns the block that a line begins, and its interface. Empty: it begins none that is
+// known.
 func (m *machine) headOf(line string) (head, of string) {
+	head, of = blockOf(line)
+	if head != "" && of == "" {
+		of = m.unnamed()
+	}
+	return head, of
+}
+
+// blockOf returns the block that a line begins, and its interface if the line names it.
+func blockOf(line string) (head, of string) {
 	if h := blockHead.FindStringSubmatch(line); h != nil {
-		return h[1], h[2]
+		name := h[1]
+		if name == "EEE Settings" {
+			name = "EEE settings"
+		}
+		if slices.ContainsFunc(ethtoolBlocks, func(b block) bool { return b.head == name }) {
+			return name, h[2]
+		}
+		return "", ""
 	}
 	if h := nameless.FindStringSubmatch(line); h != nil {
-		return h[1], m.unnamed()
+		if h[3] != "" {
+			return "Rules", ""
+		}
+		return cmp.Or(h[1], h[2], "Module"), ""
 	}
 	return "", ""
 }
@@ -120,42 +179,52 @@ func (m *machine) ethtool(line string) bool {
 	if head == "" && m.block == "" {
 		return false
 	}
+	if ofEthtool.MatchString(line) {
+		return m.ignore()
+	}
 	if head == "" && m.device == "" {
 		m.device = m.unnamed()
 	} else if head != "" {
-		m.block, m.device = head, of
+		m.block, m.device, m.eth = head, of, ethtoolState{old: head == "Offload parameters"}
 	}
 	i := slices.IndexFunc(ethtoolBlocks, func(b block) bool { return b.head == m.block })
 	if i < 0 {
-		return head != ""
-	}
-	if ofEthtool.MatchString(line) {
-		return true
-	}
-	if head != "" && head != "driver" {
-		m.nic()
-		return true
-	}
-	text := strings.TrimRight(line, " \t")
-	return ethtoolBlocks[i].row(m, m.nic(), text)
-}
-
-// nic returns the NIC that the current lines belong to.
-func (m *machine) nic() *netstate.NIC {
-	if m.blocks == nil {
-		m.blocks, m.nics = map[string]bool{}, map[string]int{}
+		return false
 	}
 	m.latest = m.device
+	if m.blocks == nil {
+		m.blocks = map[string]bool{}
+	}
 	m.blocks[m.block+" "+m.device] = true
+	if blockHead.MatchString(line) || head == "NIC statistics" {
+		return m.ignore()
+	}
+	return ethtoolBlocks[i].row(m, m.nicOf(m.device), strings.TrimRight(line, " \t"))
+}
+
+// idleRows reads the rows of a block that no rule uses.
+func idleRows(rows string) func(*machine, *netstate.NIC, string) bool {
+	matcher := regexp.MustCompile(rows)
+	return func(m *machine, _ *netstate.NIC, line string) bool { return matcher.MatchString(line) && m.ignore() }
+}
+
+// partTitles are lines of ethtool and teamdctl that look like the name of a machine.
+var partTitles = []string{"Capabilities", "Statistics", "setup", "ports", "runner"}
+
+// nicOf returns the NIC of an interface, which it adds if it is new.
+func (m *machine) nicOf(name string) *netstate.NIC {
+	if m.nics == nil {
+		m.nics = map[string]int{}
+	}
 	list := &m.State.NICs
-	n, has := m.nics[m.device]
+	n, has := m.nics[name]
 	if !has {
-		if len(*list) >= mostInterfaces || m.netif(m.device) < 0 {
+		if len(*list) >= mostInterfaces || m.netif(name) < 0 {
 			return &netstate.NIC{} // and it is dropped
 		}
 		n = len(*list)
-		m.nics[m.device] = n
-		*list = append(*list, netstate.NIC{Interface: m.device, Carrier: true}) // until the text says otherwise
+		m.nics[name] = n
+		*list = append(*list, netstate.NIC{Interface: name, Carrier: true}) // until the text says otherwise
 	}
 	return &(*list)[n]
 }
@@ -167,229 +236,4 @@ func number(text string) int {
 		return 0
 	}
 	return int(n)
-}
-
-// linkSetting parses a line of ethtool IF. Link modes continue on the following lines.
-func (m *machine) linkSetting(nic *netstate.NIC, line string) bool {
-	row := keyed.FindStringSubmatch(line)
-	if !strings.HasPrefix(line, "\t") && !strings.HasPrefix(line, " ") {
-		return false
-	}
-	key, value := m.modes, strings.TrimSpace(line)
-	if row != nil {
-		key, value = row[1], row[2]
-	}
-	m.modes = key
-	switch key {
-	case "Supported link modes":
-		nic.BestMbps = max(nic.BestMbps, fastest(value))
-	case "Advertised link modes":
-		nic.OfferedMbps = max(nic.OfferedMbps, fastest(value))
-	case "Speed":
-		nic.SpeedMbps = int64(number(strings.TrimSuffix(value, "Mb/s")))
-	case "Duplex":
-		if value == "Half" || value == "Full" {
-			nic.Duplex = strings.ToLower(value)
-		}
-	case "Supports auto-negotiation":
-		if m.fixed == nil {
-			m.fixed = map[string]bool{}
-		}
-		m.fixed[nic.Interface] = value == "No"
-	case "Auto-negotiation":
-		// A device without modes does not negotiate.
-		if on := value == "on"; nic.BestMbps > 0 && !m.fixed[nic.Interface] {
-			nic.Autoneg = &on
-		}
-	case "Link detected":
-		nic.Carrier = strings.HasPrefix(value, "yes")
-		nic.OperState = map[bool]string{true: "up", false: "down"}[nic.Carrier]
-	}
-	return true
-}
-
-// fastest returns the highest speed in a list of link modes ("1000baseT/Full"), in Mbit/s.
-func fastest(modes string) (mbps int64) {
-	for word := range strings.FieldsSeq(modes) {
-		if mode := linkMode.FindStringSubmatch(word); mode != nil {
-			n, _ := strconv.ParseInt(mode[1], 10, 64)
-			mbps = max(mbps, n)
-		}
-	}
-	return mbps
-}
-
-// features maps ethtool's names of features to the kernel's if they differ. An empty name stands for
-// a group, whose features are on the following lines.
-var features = map[string]string{
-	"rx-checksumming": "rx-checksum", "tcp-segmentation-offload": "tx-tcp-segmentation",
-	"generic-segmentation-offload": "tx-generic-segmentation",
-	"generic-receive-offload":      "rx-gro", "large-receive-offload": "rx-lro", "rx-vlan-offload": "rx-vlan-hw-parse",
-	"tx-vlan-offload": "tx-vlan-hw-insert",
-	"ntuple-filters":  "rx-ntuple-filter", "receive-hashing": "rx-hashing",
-	"tx-checksumming": "", "scatter-gather": "", "udp-fragmentation-offload": "", // groups, whose members follow
-}
-
-// mostFeatures limits the features of an interface. Linux has fewer than 100.
-const mostFeatures = 500
-
-// feature parses a line of ethtool -k.
-func (m *machine) feature(nic *netstate.NIC, line string) bool {
-	row := keyed.FindStringSubmatch(line)
-	if row == nil {
-		return false
-	}
-	state, rest, _ := strings.Cut(row[2], " ")
-	if state != "on" && state != "off" {
-		return false
-	}
-	name := row[1]
-	if other, has := features[name]; has {
-		name = other
-	}
-	on, fixed := state == "on", strings.Contains(rest, "[fixed]")
-	if name == "" || fixed && !on || len(nic.Features) >= mostFeatures { // the interface does not support it
-		return true
-	}
-	if nic.Features == nil {
-		nic.Features = map[string]bool{}
-	}
-	nic.Features[name] = on
-	if fixed && !slices.Contains(nic.Fixed, name) {
-		nic.Fixed = append(nic.Fixed, name)
-	}
-	if !on && strings.Contains(rest, "[requested on]") && !slices.Contains(nic.Unmet, name) {
-		nic.Unmet = append(nic.Unmet, name)
-	}
-	return true
-}
-
-// maximums reports whether lines of rings and channels contain maximum values, which a head
-// announces. Head reports whether the line is such a head.
-func (m *machine) maximums(line string) (most, head bool) {
-	switch strings.TrimSpace(line) {
-	case "Pre-set maximums:":
-		m.most = true
-		return m.most, true
-	case "Current hardware settings:":
-		m.most = false
-		return m.most, true
-	}
-	return m.most, false
-}
-
-// ring parses a line of ethtool -g.
-func (m *machine) ring(nic *netstate.NIC, line string) bool {
-	most, head := m.maximums(line)
-	row := keyed.FindStringSubmatch(line)
-	if head || row == nil {
-		return head
-	}
-	if nic.Rings == nil {
-		nic.Rings = &netstate.Rings{}
-	}
-	set(row, most, map[string][2]*int{"RX": {&nic.Rings.Rx, &nic.Rings.MostRx},
-		"TX": {&nic.Rings.Tx, &nic.Rings.MostTx}})
-	return slices.Contains([]string{"RX", "TX", "RX Mini", "RX Jumbo", "RX Buf Len", "CQE Size", "TX Push", "RX Push",
-		"TX push buff len", "TCP data split", "HDS thresh"}, row[1])
-}
-
-// set stores the value of a row in one of fields: the current or the maximum one.
-func set(row []string, most bool, fields map[string][2]*int) {
-	if field, has := fields[row[1]]; has && most {
-		*field[1] = number(row[2])
-	} else if has {
-		*field[0] = number(row[2])
-	}
-}
-
-// channel parses a line of ethtool -l.
-func (m *machine) channel(nic *netstate.NIC, line string) bool {
-	most, head := m.maximums(line)
-	row := keyed.FindStringSubmatch(line)
-	if head || row == nil {
-		return head
-	}
-	if nic.Channels == nil {
-		nic.Channels = &netstate.Channels{}
-	}
-	c := nic.Channels
-	set(row, most, map[string][2]*int{"RX": {&c.Rx, &c.MostRx}, "TX": {&c.Tx, &c.MostTx},
-		"Combined": {&c.Combined, &c.MostCombined}})
-	return slices.Contains([]string{"RX", "TX", "Other", "Combined"}, row[1])
-}
-
-var (
-	adaptive    = regexp.MustCompile(`^Adaptive RX:\s+(\S+)\s+TX:\s+(\S+)$`)
-	coalesceKey = regexp.MustCompile(`^([a-z][a-z0-9-]*|CQE mode RX)$`)
-)
-
-// coalescing parses a line of ethtool -c.
-func (m *machine) coalescing(nic *netstate.NIC, line string) bool {
-	if nic.Coalesce == nil {
-		nic.Coalesce = &netstate.Coalesce{}
-	}
-	c := nic.Coalesce
-	if row := adaptive.FindStringSubmatch(strings.TrimSpace(line)); row != nil {
-		c.AdaptRx, c.AdaptTx = row[1] == "on", row[2] == "on"
-		return true
-	}
-	row := keyed.FindStringSubmatch(line)
-	if row == nil || !coalesceKey.MatchString(row[1]) {
-		return false
-	}
-	set(row, false, map[string][2]*int{"rx-usecs": {&c.RxUs}, "rx-frames": {&c.RxFrames}, "tx-usecs": {&c.TxUs},
-		"tx-frames": {&c.TxFrames}})
-	return true
-}
-
-// pause parses a line of ethtool -a.
-func (m *machine) pause(nic *netstate.NIC, line string) bool {
-	row := keyed.FindStringSubmatch(line)
-	if row == nil {
-		return false
-	}
-	if nic.Pause == nil {
-		nic.Pause = &netstate.Pause{}
-	}
-	on := row[2] == "on"
-	switch row[1] {
-	case "Autonegotiate":
-		nic.Pause.Autoneg = on
-	case "RX":
-		nic.Pause.Rx = on
-	case "TX":
-		nic.Pause.Tx = on
-	default:
-		return row[1] == "RX negotiated" || row[1] == "TX negotiated"
-	}
-	return true
-}
-
-// driverKeys are the keys of ethtool -i whose values may be empty.
-var driverKeys = []string{"version", "firmware-version", "expansion-rom-version", "bus-info"}
-
-// driver parses a line of ethtool -i.
-func (m *machine) driver(nic *netstate.NIC, line string) bool {
-	row := keyed.FindStringSubmatch(line)
-	if row == nil {
-		return false
-	}
-	value := row[2]
-	if value == "N/A" {
-		value = "" // the driver reports none
-	}
-	switch row[1] {
-	case "driver":
-		nic.Driver = value
-	case "version":
-		nic.Version = value
-	case "firmware-version":
-		nic.Firmware = value
-	case "bus-info":
-		nic.Bus = value
-	default:
-		return row[1] == "expansion-rom-version" || strings.HasPrefix(row[1], "supports-")
-	}
-	return true
 }

@@ -17,16 +17,31 @@ var (
 	softnetRow  = regexp.MustCompile(`^[0-9a-f]{8}(?: [0-9a-f]{8}){8,14}$`)
 )
 
+var _ = register(
+	&format{name: "tc -s qdisc", part: "qdiscs", row: reads((*machine).qdisc), again: (*machine).sameQdisc,
+		sure: qdiscHead.MatchString, command: func(c command) bool {
+			return c.is("tc") && (strings.HasPrefix("qdisc", c.object()) || strings.HasPrefix("class", c.object()))
+		}},
+	&format{name: "softnet_stat", part: "softnet", row: reads((*machine).softnet), again: behindGap,
+		sure: softnetRow.MatchString, files: []string{"net/softnet_stat"}},
+	&format{name: "sysctl", part: "parameters", row: reads((*machine).parameter), again: (*machine).otherValue,
+		sure: sysctlRow.MatchString, command: programs("sysctl")},
+	&format{name: "dmesg", part: "kernel log", row: reads((*machine).logged), sure: logRow.MatchString,
+		command: programs("dmesg")})
+
 // parameter parses a line of sysctl(8).
 func (m *machine) parameter(line string) bool {
 	row := sysctlRow.FindStringSubmatch(line)
 	if row == nil {
-		return sysctlOther.MatchString(line)
+		return sysctlOther.MatchString(line) && m.ignore()
 	}
 	if m.State.Parameters == nil {
 		m.State.Parameters = map[string]string{}
 	}
-	if strings.HasPrefix(row[1], "net.") && len(m.State.Parameters) < mostRows { // only those of the network are kept
+	if !strings.HasPrefix(row[1], "net.") {
+		return m.ignore()
+	}
+	if len(m.State.Parameters) < mostRows {
 		m.State.Parameters[row[1]] = strings.TrimSpace(row[2])
 	}
 	return true
@@ -115,7 +130,7 @@ func (m *machine) qdisc(line string) bool {
 		}
 		return true
 	}
-	if m.last != "qdiscs" || !strings.HasPrefix(line, " ") {
+	if !m.behindPart("qdiscs") || !strings.HasPrefix(line, " ") {
 		return false
 	}
 	q := &(*list)[len(*list)-1]
@@ -129,7 +144,7 @@ func (m *machine) qdisc(line string) bool {
 		q.Backlog = uint64(min(bytes, 1e18))
 		q.Qlen, _ = strconv.ParseUint(waits[3], 10, 64)
 	}
-	return true // a counter of its kind
+	return m.ignore() // a counter of its kind
 }
 
 // limited stores the queue length of a qdisc if the line has it as a plain number.
@@ -171,9 +186,10 @@ func (m *machine) logged(line string) bool {
 	if s, err := strconv.ParseFloat(strings.TrimSpace(row[4]), 64); err == nil && s < 1e9 {
 		entry.AtNs = int64(s * 1e9)
 	}
-	if netstate.AboutNetwork(row[5]) {
-		m.State.Log.Add(entry)
+	if !netstate.AboutNetwork(row[5]) {
+		return m.ignore()
 	}
+	m.State.Log.Add(entry)
 	return true
 }
 

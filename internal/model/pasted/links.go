@@ -12,21 +12,80 @@ import (
 	"linerate/internal/model/netstate"
 )
 
+var _ = register(&format{name: "ip -brief", part: "interfaces", row: reads((*machine).brief),
+	command: func(c command) bool { return c.is("ip") && (c.has("-br", "-brief") || c.flag('b')) }, shapeless: true},
+	&format{name: "ip link", part: "interfaces", row: reads((*machine).link), again: behindGap,
+		sure: linkHead.MatchString, command: func(c command) bool {
+			return c.ip("link") || c.ip("address") && c.object() != "all"
+		}})
+
 // linkHead matches the line that begins an interface in the output of ip address and ip link.
 var linkHead = regexp.MustCompile(`^(\d{1,9}): ([^:@\s]{1,15})(@\S+)?: <([A-Z0-9_,-]*)> (.*)$`)
 
-// link parses a line of ip address, ip link or ip -s link.
+var (
+	// onelineAddress matches what ip -o address prints of an address, and briefRow what ip -br prints of
+	// an interface.
+	onelineAddress = regexp.MustCompile(`^(\d{1,9}): ([^:@\s]{1,15})(@\S+)?\s+(inet6?) (.*)$`)
+	briefRow       = regexp.MustCompile(`^([^\s:@]{1,15})(?:@\S+)?\s+(UP|DOWN|UNKNOWN|LOWERLAYERDOWN|DORMANT|TESTING|NOTPRESENT)(?:\s+(.*))?$`)
+)
+
+// brief parses a line of ip -br address or ip -br link.
+func (m *machine) brief(line string) bool {
+	row := briefRow.FindStringSubmatch(line)
+	if row == nil {
+		return false
+	}
+	if row[1] == "lo" {
+		return m.ignore()
+	}
+	at := m.netif(row[1])
+	if at < 0 {
+		return true
+	}
+	i := &m.Reading.Snapshot.Interfaces[at]
+	i.Up = row[2] != "DOWN" && row[2] != "NOTPRESENT"
+	for word := range strings.FieldsSeq(row[3]) {
+		if p, err := netip.ParsePrefix(word); err == nil && len(i.Addresses) < mostRows {
+			i.Addresses = append(i.Addresses, p.String())
+		} else if address, is := mac(word); is {
+			i.MAC = address
+		} else if flags, is := strings.CutPrefix(word, "<"); is {
+			i.Up = strings.Contains(","+flags, ",UP")
+		}
+	}
+	return true
+}
+
+// link parses a line of ip address, ip link or ip -s link. With -o, the lines of an interface or of
+// an address are one, with backslashes between them.
 func (m *machine) link(line string) bool {
+	if first, rest, joined := strings.Cut(line, `\ `); joined {
+		known := m.link(first)
+		for part := range strings.SplitSeq(rest, `\ `) {
+			known = known && m.link("    "+strings.TrimLeft(part, " ")) || known
+		}
+		return known
+	}
+	if one := onelineAddress.FindStringSubmatch(line); one != nil {
+		if one[2] == "lo" {
+			return m.ignore()
+		}
+		if m.at, m.inside = m.netif(one[2]), true; m.at < 0 {
+			return m.ignore()
+		}
+		m.Reading.Snapshot.Interfaces[m.at].Index, _ = strconv.Atoi(one[1])
+		return m.address(strings.Fields(one[4] + " " + one[5]))
+	}
 	if head := linkHead.FindStringSubmatch(line); head != nil {
 		m.beginLink(head)
 		return true
 	}
 	words := strings.Fields(line)
-	if !m.inside || m.last != "interfaces" || !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
+	if !m.inside || !m.behindPart("interfaces") || !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
 		return false
 	}
 	if m.at < 0 { // the loopback is not kept
-		return true
+		return m.ignore()
 	}
 	i := &m.Reading.Snapshot.Interfaces[m.at]
 	switch {
@@ -41,15 +100,7 @@ func (m *machine) link(line string) bool {
 		}
 		return true
 	case (words[0] == "inet" || words[0] == "inet6") && len(words) > 1:
-		text := words[1]
-		if len(words) > 2 && words[2] == "peer" { // the prefix length belongs to the peer
-			text += map[string]string{"inet": "/32", "inet6": "/128"}[words[0]]
-		}
-		if p, err := netip.ParsePrefix(text); err == nil && len(i.Addresses) < mostRows {
-			i.Addresses = append(i.Addresses, p.String())
-			return true
-		}
-		return false
+		return m.address(words)
 	case words[0] == "RX:" || words[0] == "TX:" || words[0] == "RX" || words[0] == "TX":
 		direction := strings.ToLower(strings.TrimSuffix(words[0], ":"))
 		m.counts = nil
@@ -66,7 +117,23 @@ func (m *machine) link(line string) bool {
 		i.Kind = words[0]
 		return true
 	}
-	return slices.Contains(details, words[0])
+	return slices.Contains(details, words[0]) && m.ignore()
+}
+
+// address stores an address of the current interface: "inet 192.0.2.15/24 …".
+func (m *machine) address(words []string) bool {
+	text := words[1]
+	if len(words) > 2 && words[2] == "peer" { // the prefix length belongs to the peer
+		text += map[string]string{"inet": "/32", "inet6": "/128"}[words[0]]
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return false
+	}
+	if i := &m.Reading.Snapshot.Interfaces[m.at]; len(i.Addresses) < mostRows && !slices.Contains(i.Addresses, p.String()) {
+		i.Addresses = append(i.Addresses, p.String())
+	}
+	return true
 }
 
 // tunnels maps what ip(8) prints after link/ (ARPHRD_* of linux/if_arp.h) to a kind of tunnel. Some
@@ -112,13 +179,17 @@ func (m *machine) beginLink(head []string) {
 	}
 }
 
-// netif returns the index of an interface, which it adds if it is new. -1: there are too many.
+// plainName matches a name that a shell takes literally (netstate.HostSnapshot.Check).
+var plainName = regexp.MustCompile(`^[0-9A-Za-z._:@/%+,=-]{1,60}$`)
+
+// netif returns the index of an interface, which it adds if it is new. -1: there are too many, or the
+// name may not appear in a command.
 func (m *machine) netif(name string) int {
 	list := &m.Reading.Snapshot.Interfaces
 	if n, has := m.netifs[name]; has {
 		return n
 	}
-	if len(*list) >= mostInterfaces {
+	if len(*list) >= mostInterfaces || !plainName.MatchString(name) {
 		return -1
 	}
 	i := netstate.InterfaceSnapshot{Interface: name, Up: true}

@@ -48,15 +48,15 @@ var entries = map[string]string{
 	"fe80::1 dev eth1 lladdr 00:08:9b:c8:c4:31 router STALE":                                        "fe80::1 00:08:9b:c8:c4:31 eth1 STALE",
 	"Internet  192.0.2.15   4   0008.9bc8.c431  ARPA   Vlan101":                                     "192.0.2.15 00:08:9b:c8:c4:31 Vlan101 STALE",
 	"  192.0.2.15           00-08-9b-c8-c4-31     dynamic":                                          "192.0.2.15 00:08:9b:c8:c4:31  STALE",
-	" 101    0008.9bc8.c431    DYNAMIC     Gi1/0/7":                                                 "00:08:9b:c8:c4:31 Gi1/0/7 false",
-	" 101   00:08:9b:c8:c4:31   gi7   dynamic":                                                      "00:08:9b:c8:c4:31 gi7 false",
-	" All    0100.0ccc.cccc    STATIC      CPU":                                                     "01:00:0c:cc:cc:cc CPU true",
+	"sw1#show mac address-table\n 101    0008.9bc8.c431    DYNAMIC     Gi1/0/7":                     "00:08:9b:c8:c4:31 Gi1/0/7 false",
+	"sw1#show mac address-table\n 101   00:08:9b:c8:c4:31   gi7   dynamic":                          "00:08:9b:c8:c4:31 gi7 false",
+	"sw1#show mac address-table\n All    0100.0ccc.cccc    STATIC      CPU":                         "01:00:0c:cc:cc:cc CPU true",
 	"00:08:9b:c8:c4:31 dev swp7 vlan 101 master br0":                                                "00:08:9b:c8:c4:31 swp7 false",
 	"00:08:9b:c8:c4:31 dev eth0 self permanent":                                                     "00:08:9b:c8:c4:31 eth0 true",
 	" MAC Address   Port  VLAN\n ------------- ----- ----\n 00089b-c8c431 7     101":                "00:08:9b:c8:c4:31 7 false",
 	"MAC Address VLAN Port\n00:08:9b:c8:c4:31 101 7":                                                "00:08:9b:c8:c4:31 7 false",
 	"VLAN | MAC Address | Port | Type\n-----+----+---+---\n101 | 00:08:9b:c8:c4:31 | 1/7 | learned": "00:08:9b:c8:c4:31 1/7 false",
-	"00089bc8c431 7": "00:08:9b:c8:c4:31 7 false",
+	"sw1#show mac address-table\n00089bc8c431 7":                                                    "00:08:9b:c8:c4:31 7 false",
 }
 
 // TestForms: each form of a table is read as the same entry.
@@ -93,18 +93,18 @@ func TestColours(t *testing.T) {
 // is together.
 func TestMachines(t *testing.T) {
 	const a, b, port = "192.0.2.15 dev eth0 lladdr 00:08:9b:c8:c4:31 REACHABLE\n",
-		"192.0.2.16 dev eth0 lladdr 00:08:9b:c8:c4:32 REACHABLE\n", "00:08:9b:c8:c4:31 gi7\n"
+		"192.0.2.16 dev eth0 lladdr 00:08:9b:c8:c4:32 REACHABLE\n", "00:08:9b:c8:c4:31 gi7\n00:08:9b:c8:c4:32 gi8\n"
 	const head, row = "Address HWtype HWaddress Flags Mask Iface\n", "192.0.2.15 ether 00:08:9b:c8:c4:31 C eth0\n"
 	const link = "2: eth0: <UP> mtu 1500 state UP\n    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n"
 	for text, want := range map[string]string{
 		a + b:                        "host1:2",
 		a + "\n" + b:                 "host1:1 host2:1",
-		a + "\n" + b + "\n\n" + port: "host1:1 host2:1 switch1:1",
-		a + port + b:                 "host1:1 switch1:1 host2:1",
-		port + "\n" + port:           "switch1:2",
+		a + "\n" + b + "\n\n" + port: "host1:1 host2:1 switch1:2",
+		a + port + b:                 "host1:1 switch1:2 host2:1",
+		port + "\n" + port:           "switch1:4",
 		head + row + head + row:      "host1:1 host2:1",
 		"brik1:~# ip neigh\n" + a + "root@brik2:/etc$ ip neigh\n" + b + "sg300#show mac address-table\n" +
-			port: "brik1:1 brik2:1 sg300:1",
+			port: "brik1:1 brik2:1 sg300:2",
 		"[me@brik1 ~]$ ip neigh\n" + a + "\n" + b:                        "brik1:2",
 		"brik1> arp\n" + a + "brik2> arp\n" + b + "brik1>\n" + b:         "brik1:2 brik2:1",
 		"brik1:\n" + a + "\nbrik2:\n" + b:                                "brik1:1 brik2:1",
@@ -271,6 +271,9 @@ func FuzzParse(f *testing.F) {
 	f.Add("nstat\n#kernel\nTcpRetransSegs 12 0.0\nIp:\n 4 total packets received\nUdp:\n InCsumErrors: 4\n")
 	for _, text := range toolTexts {
 		f.Add(text)
+	}
+	for _, test := range hardwareTexts {
+		f.Add(test.text)
 	}
 	f.Add(
 		socketHeads + "ESTAB 0 7 192.0.2.1:22 [fe80::2%eth0]:5000 timer:(on,1ms,2)\n\tts cubic rto:204 rtt:1.5/1 " +

@@ -40,6 +40,13 @@ var (
 	routeMore = regexp.MustCompile(`^\s+(cache\b|nexthop\b|nhid\b)`)
 )
 
+var _ = register(&format{name: "ip route", part: "routes", row: reads((*machine).route),
+	again: (*machine).otherRoute, sure: func(line string) bool {
+		words := strings.Fields(line)
+		_, is := isRoute(words)
+		return is && len(words) > 3 || ruleRow.MatchString(line)
+	}, command: func(c command) bool { return c.ip("route") || c.ip("rule") }})
+
 // isRoute reports whether a line, given as words, is a route, and the index of its destination. In
 // a line of a neighbour table, a MAC address or a state follows the interface.
 func isRoute(words []string) (at int, is bool) {
@@ -147,7 +154,7 @@ func (m *machine) route(line string) bool {
 		return m.rule(row)
 	}
 	snapshot := &m.Reading.Snapshot
-	if hop := nextHop.FindStringSubmatch(line); hop != nil && m.hops && m.last == "routes" && len(snapshot.Routes) > 0 {
+	if hop := nextHop.FindStringSubmatch(line); hop != nil && m.hops && m.behindPart("routes") && len(snapshot.Routes) > 0 {
 		r := &snapshot.Routes[len(snapshot.Routes)-1]
 		weight, _ := strconv.Atoi(hop[4])
 		r.Nexthops = append(r.Nexthops, netstate.RouteNexthop{Interface: hop[3], Via: hop[2], Weight: weight,
@@ -155,8 +162,8 @@ func (m *machine) route(line string) bool {
 		r.Text = plain.Short(r.Text+" "+strings.Join(strings.Fields(line), " "), 1000)
 		return true
 	}
-	if m.last == "routes" && routeMore.MatchString(line) {
-		return true
+	if m.behindPart("routes") && routeMore.MatchString(line) {
+		return m.ignore()
 	}
 	r, words, is := m.routeOf(line)
 	if !is {

@@ -42,11 +42,16 @@ var (
 		`^(Total:\s+\d+( \(kernel \d+\))?$|Transport\s+Total\s+IP|(RAW|UDP|TCP|INET|FRAG|\*)\s+\d+\s+[\d-]+\s+[\d-]+$)`)
 )
 
+var _ = register(&format{name: "ss", part: "sockets", row: reads((*machine).socket), command: programs("ss"),
+	sure: func(line string) bool {
+		return socketHead.MatchString(line) || socketRow.MatchString(line) || summary.MatchString(line)
+	}})
+
 // socket parses a line of ss(8).
 func (m *machine) socket(line string) bool {
 	if socketHead.MatchString(line) {
 		m.udp, m.entry = false, -1
-		return true
+		return m.ignore()
 	}
 	if row := socketRow.FindStringSubmatch(line); row != nil {
 		m.addSocket(row)
@@ -58,9 +63,9 @@ func (m *machine) socket(line string) bool {
 	}
 	if noSocket.MatchString(line) || summaryRow.MatchString(line) {
 		m.entry = -1
-		return true
+		return m.ignore()
 	}
-	if m.last != "sockets" || !strings.HasPrefix(line, "\t") && !strings.HasPrefix(line, " ") {
+	if !m.behindPart("sockets") || !strings.HasPrefix(line, "\t") && !strings.HasPrefix(line, " ") {
 		return false
 	}
 	m.detail(line)

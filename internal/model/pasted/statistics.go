@@ -1,21 +1,22 @@
 package pasted
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"linerate/internal/model/netstate"
 )
 
-// statistics matches a row of ethtool -S.
-var statistics = regexp.MustCompile(`^\s*(\S.{0,60}?): (\d{1,19})$`)
+// statistics matches a row of ethtool -S. Some drivers pad the name, and some have the queue before
+// it: "[0]: rx_ucast_packets: 7", "rxq0: rx_pkts: 3".
+var statistics = regexp.MustCompile(`^\s*(\S.{0,60}?)\s*: (\d{1,20})$`)
 
 // mostCounters limits the counters of a driver.
 const mostCounters = 4096
 
-// statistic parses a line of ethtool -S.
+// statistic parses a line of ethtool -S. Of some drivers the names repeat for each queue.
 func (m *machine) statistic(nic *netstate.NIC, line string) bool {
 	row := statistics.FindStringSubmatch(line)
 	if row == nil {
@@ -25,12 +26,13 @@ func (m *machine) statistic(nic *netstate.NIC, line string) bool {
 		m.counters = map[string]map[string]int64{}
 	}
 	all := m.counters[nic.Interface]
-	if all == nil {
+	if all == nil || !m.eth.counting {
 		all = map[string]int64{}
-		m.counters[nic.Interface] = all
+		m.counters[nic.Interface], m.eth.counting = all, true
 	}
-	if n, err := strconv.ParseInt(row[2], 10, 64); err == nil && len(all) < mostCounters && m.counterRows < mostRows {
-		all[row[1]] = n
+	n, err := strconv.ParseInt(row[2], 10, 64)
+	if err == nil && len(all) < mostCounters && m.counterRows < mostRows {
+		all[row[1]] += n
 		m.counterRows++
 	}
 	return true
@@ -41,57 +43,109 @@ func (m *machine) statistic(nic *netstate.NIC, line string) bool {
 func (m *machine) finishNICs() {
 	for n := range m.State.NICs {
 		nic := &m.State.NICs[n]
-		i := &m.Reading.Snapshot.Interfaces[m.netif(nic.Interface)]
+		at := m.netif(nic.Interface)
+		if at < 0 {
+			continue
+		}
+		i := &m.Reading.Snapshot.Interfaces[at]
 		i.Driver = nic.Driver
 		if i.Kind == "" {
 			i.SpeedBps = float64(nic.SpeedMbps) * 1e6
 		}
+		m.finishRSS(nic)
 		all := m.counters[nic.Interface]
+		if len(all) == 0 {
+			continue
+		}
 		for name, value := range all {
-			if value != 0 {
+			if value > 0 {
 				if nic.Counters == nil {
 					nic.Counters = map[string]int64{}
 				}
 				nic.Counters[name] = value
 			}
 		}
-		nic.Meanings = netstate.MeaningsOf(cmp.Or(nic.Driver, netstate.DriverOf(all)), nic.Counters)
-		if list := &m.Reading.End.Interfaces; len(all) > 0 &&
-			!slices.ContainsFunc(*list,
-				func(c netstate.InterfaceCounters) bool { return c.Interface == nic.Interface }) {
-			*list = append(*list, interfaceCounters(*nic, all))
+		if nic.Driver == "" {
+			nic.CountersLike = netstate.DriverOf(all)
+		}
+		nic.Meanings = netstate.MeaningsOf(nic.CounterDriver(), nic.Counters)
+		nic.Unknown = netstate.UnknownCounters(nic.CounterDriver(), nic.Counters)
+		if list := &m.Reading.End.Interfaces; !slices.ContainsFunc(*list,
+			func(c netstate.InterfaceCounters) bool { return c.Interface == nic.Interface }) {
+			if c, has := interfaceCounters(*nic, all); has {
+				*list = append(*list, c)
+			}
 		}
 	}
+}
+
+// traffic matches names of drivers' counters of packets and bytes, of queues or of kinds of packets,
+// by the names of the kernel's counters. The first name of a driver that is there counts.
+var traffic = map[string][]*regexp.Regexp{
+	"rx_packets": matchers(`(\[\d+\]: )?rx_[umb]cast_(packets|pkts)|[umb]cast pkts rx`,
+		`rx(_queue_|q|-)?\d+(_|: |\.)(rx_)?(packets|pkts)|RxQ\d+: rx_pkts|queue_\d+_rx_cnt`,
+		`rx_frames_ok|rx_frames|InPackets|mmc_rx_framecount_gb|dev_rx_pkts`),
+	"tx_packets": matchers(`(\[\d+\]: )?tx_[umb]cast_(packets|pkts)|[umb]cast pkts tx`,
+		`tx(_queue_|q|-)?\d+(_|: |\.)(tx_)?(packets|pkts)|TxQ\d+: tx_pkts|queue_\d+_tx_cnt`,
+		`tx_frames_ok|tx_frames|OutPackets|mmc_tx_framecount_gb|dev_tx_pkts`),
+	"rx_bytes": matchers(`(\[\d+\]: )?rx_[umb]cast_bytes|[umb]cast bytes rx`,
+		`rx(_queue_|q|-)?\d+(_|: |\.)(rx_)?bytes|RxQ\d+: rx_bytes|queue_\d+_rx_bytes`,
+		`rx_octets_ok|rx_octets|InOctets|mmc_rx_octetcount_gb|dev_rx_bytes`),
+	"tx_bytes": matchers(`(\[\d+\]: )?tx_[umb]cast_bytes|[umb]cast bytes tx`,
+		`tx(_queue_|q|-)?\d+(_|: |\.)(tx_)?bytes|TxQ\d+: tx_bytes|queue_\d+_tx_bytes`,
+		`tx_octets_ok|tx_octets|OutOctets|mmc_tx_octetcount_gb|dev_tx_bytes`),
+}
+
+func matchers(names ...string) (list []*regexp.Regexp) {
+	for _, name := range names {
+		list = append(list, regexp.MustCompile(`^(?:`+name+`)$`))
+	}
+	return list
 }
 
 // interfaceCounters returns the kernel's counters of an interface as far as its driver reports
-// them: those with the kernel's names, and otherwise those with the same meaning.
-func interfaceCounters(nic netstate.NIC, all map[string]int64) netstate.InterfaceCounters {
-	c := netstate.InterfaceCounters{Interface: nic.Interface}
+// them: those with the kernel's names, and otherwise those with the same meaning. Has is false if
+// the driver reports none.
+func interfaceCounters(nic netstate.NIC, all map[string]int64) (c netstate.InterfaceCounters, has bool) {
+	c = netstate.InterfaceCounters{Interface: nic.Interface}
 	for name, field := range kernelCounters(&c) {
-		value, has := all[name]
-		if !has {
-			value = cmp.Or(sameAs(name, nic.Meanings)...)
+		value, is := all[name]
+		if !is {
+			value, is = sameAs(name, nic, all)
 		}
-		*field = uint64(value)
+		if is {
+			*field, has = uint64(max(value, 0)), true
+		}
 	}
-	return c
+	return c, has
 }
 
-// sameAs returns the values of drivers' counters with the same meaning as a counter of the kernel.
-// The first one that is not 0 is used.
-func sameAs(name string, meanings map[string]int64) []int64 {
+// sameAs returns the sum of a driver's counters with the same meaning as a counter of the kernel.
+// Is is false if there are none, or if all are 0.
+func sameAs(name string, nic netstate.NIC, all map[string]int64) (sum int64, is bool) {
+	means := nic.Meanings
 	switch name {
 	case "rx_missed_errors":
-		return []int64{meanings["rx_fifo_full"], meanings["rx_no_buffer"]}
+		sum = netstate.Missed(nic.CounterDriver(), means)
 	case "rx_crc_errors":
-		return []int64{meanings["rx_damaged"]}
+		sum = means["rx_damaged"]
 	case "rx_length_errors":
-		return []int64{meanings["rx_bad_length"]}
+		sum = means["rx_bad_length"]
 	case "rx_errors":
-		return []int64{meanings["rx_damaged"] + meanings["rx_bad_length"]}
+		sum = means["rx_damaged"] + means["rx_bad_length"] + means["rx_malformed"]
 	case "tx_dropped":
-		return []int64{meanings["tx_dropped"]}
+		sum = means["tx_dropped"]
+	default:
+		for _, names := range traffic[name] {
+			for counter, value := range all {
+				if names.MatchString(strings.TrimSpace(counter)) {
+					sum, is = sum+value, true
+				}
+			}
+			if is {
+				return sum, true
+			}
+		}
 	}
-	return nil
+	return sum, sum != 0
 }

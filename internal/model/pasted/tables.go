@@ -41,6 +41,21 @@ func mac(word string) (string, bool) {
 var grouped = regexp.MustCompile(
 	`^(?i)([0-9a-f]{4}[.-][0-9a-f]{4}[.-][0-9a-f]{4}|[0-9a-f]{6}-[0-9a-f]{6}|[0-9a-f]{12})$`)
 
+var _ = register(&format{name: "arp", part: "neighbours", header: arpHeader, row: reads((*machine).neighbour),
+	again: behindGap, files: []string{"net/arp"}, sure: func(string) bool { return true },
+	command: func(c command) bool {
+		return c.is("arp") || c.ip("neighbour") || c.ip("neighbor") || c.is("show") && c.has("arp")
+	}},
+	&format{name: "bridge fdb", part: forwardingTable, header: (*machine).tableHeader,
+		row: reads((*machine).forwarding), sure: func(line string) bool { return fdbRow.MatchString(line) },
+		command: func(c command) bool {
+			return c.is("bridge") && strings.HasPrefix("fdb", c.object()) || c.is("show") && c.has("mac",
+				"mac-address", "mac-address-table", "fdb") || c.is("brctl") && c.has("showmacs")
+		}})
+
+// fdbRow matches a row of bridge fdb.
+var fdbRow = regexp.MustCompile(`^[0-9a-f]{2}(:[0-9a-f]{2}){5} dev \S+ `)
+
 func arpHeader(_ *machine, line string) bool {
 	words := strings.Fields(line)
 	return len(words) > 3 && (words[0] == "Address" && words[1] == "HWtype" || words[0] == "Protocol" &&
@@ -60,7 +75,7 @@ var windows = regexp.MustCompile(`^Interface: [\d.]+ --- 0x[0-9a-f]+$`)
 //	192.0.2.15 00-08-9b-c8-c4-31 dynamic                       arp -a of Windows
 func (m *machine) neighbour(line string) bool {
 	if strings.HasPrefix(strings.TrimSpace(line), "Internet Address") {
-		return true
+		return m.ignore()
 	}
 	if _, is := isRoute(strings.Fields(line)); is {
 		return false
@@ -99,7 +114,7 @@ func (m *machine) neighbour(line string) bool {
 	if state != "" {
 		n.State = state
 	}
-	if n.MAC == "" && state == "" {
+	if n.MAC == "" && state == "" || n.Interface != "" && !plainName.MatchString(n.Interface) {
 		return false
 	}
 	if len(m.Reading.Snapshot.Neighbours) < mostRows {
@@ -140,7 +155,7 @@ var furniture = regexp.MustCompile(
 // VLAN, in any order; or a row of bridge fdb.
 func (m *machine) forwarding(line string) bool {
 	if furniture.MatchString(line) {
-		return true
+		return m.ignore()
 	}
 	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == '|' || r == ',' })
 	e, at := netstate.FDBEntry{}, -1

@@ -50,13 +50,13 @@ func TestNIC(t *testing.T) {
 		"link":       `[{"interface":"eth0","operstate":"up","carrier":true,"carrier_changes":0,"tx_queue_len":0,"speed_mbps":100,"duplex":"full","autoneg":true,"best_mbps":2500,"offered_mbps":100}]`,
 		"no modes":   `[{"interface":"veth0","operstate":"down","carrier":false,"carrier_changes":0,"tx_queue_len":0,"speed_mbps":10000}]`,
 		"optical":    `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"speed_mbps":10000,"best_mbps":10000},{"interface":"eth1","carrier":true,"carrier_changes":0,"tx_queue_len":0,"autoneg":false,"best_mbps":1000}]`,
-		"features":   `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"features":{"rx-checksum":true,"tx-tcp-segmentation":false},"fixed_features":["rx-checksum"],"unmet_features":["tx-tcp-segmentation"]}]`,
+		"features":   `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"features":{"rx-checksum":true,"tx-tcp-segmentation":false},"fixed_features":["rx-checksum","rx-lro"],"unmet_features":["tx-tcp-segmentation"]}]`,
 		"rings":      `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"rings":{"rx":512,"most_rx":4096,"tx":256,"most_tx":4096}}]`,
 		"channels":   `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"channels":{"rx":0,"most_rx":0,"tx":0,"most_tx":0,"combined":2,"most_combined":8}}]`,
 		"coalescing": `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"coalesce":{"rx_us":3,"rx_frames":8,"tx_us":0,"tx_frames":0,"adaptive_rx":true,"adaptive_tx":false}}]`,
 		"pause":      `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"pause":{"autoneg":true,"rx":false,"tx":true}}]`,
 		"driver":     `[{"interface":"eth0","driver":"igb","driver_version":"6.1.0","bus":"0000:03:00.0","carrier":true,"carrier_changes":0,"tx_queue_len":0}]`,
-		"statistics": `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"driver_counters":{"rx_dropped":3,"rx_missed_errors":7,"rx_queue_0_drops":5},"meanings":{"rx_fifo_full":7,"rx_no_buffer":5}}]`,
+		"statistics": `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"driver_counters":{"rx_dropped":3,"rx_missed_errors":7,"rx_queue_0_drops":5},"counters_like":"igb","meanings":{"rx_fifo_full":7,"rx_no_buffer":5}}]`,
 	} {
 		p := parse(t, toolTexts[name])
 		s := p.Machines[0]
@@ -113,8 +113,8 @@ func TestNICs(t *testing.T) {
 // TestOtherBlocks: what ethtool prints with other options is listed, and not taken for settings.
 func TestOtherBlocks(t *testing.T) {
 	p := parse(t,
-		"$ ethtool -i eth0\ndriver: igb\n$ ethtool -T eth0\nTime stamping parameters for "+
-			"eth0:\nCapabilities:\n\tsoftware-transmit\n")
+		"$ ethtool -i eth0\ndriver: igb\n$ ethtool --show-priv-flags eth0\nPrivate flags for "+
+			"eth0:\nlegacy-rx: off\n")
 	if len(p.Machines) != 1 || p.Lost == 0 || len(p.Machines[0].State.NICs) != 1 {
 		t.Errorf("%+v", p)
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"slices"
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
@@ -25,13 +26,57 @@ type Evaluation struct {
 	// Evaluated lists the rules whose inputs were available. Unevaluated lists the others.
 	Evaluated   []string      `json:"evaluated"`
 	Unevaluated []Unevaluated `json:"unevaluated,omitempty"`
-	Drops       []Drop        `json:"drops,omitempty"`
+	// Judged lists the parts of the hosts' snapshots that the evaluated rules read.
+	Judged []string `json:"judged_parts,omitempty"`
+	Drops  []Drop   `json:"drops,omitempty"`
 	// DropsBy names the source of the drops of each host.
 	DropsBy []DropSource     `json:"drops_by"`
 	Probes  []netstate.Probe `json:"probes,omitempty"`
-	// NotUnderstood has lines of pasted text that have no known format. Lost counts all of them.
+	// Lines counts the lines of text that other programs printed, without empty ones. Idle of them
+	// have a known format and no meaning for any rule. Lost of them have no known format;
+	// NotUnderstood has the first of these with their numbers. All others were used.
+	Lines         int      `json:"lines,omitempty"`
+	Idle          int      `json:"lines_without_meaning,omitempty"`
 	NotUnderstood []string `json:"not_understood,omitempty"`
 	Lost          int      `json:"lines_not_understood,omitempty"`
+	// Sources are the files that were read, each with what it was taken for. Absent: hosts were read,
+	// or one snapshot.
+	Sources []Source `json:"sources,omitempty"`
+	// Texts counts the lines of each format.
+	Texts []TextFormat `json:"formats,omitempty"`
+}
+
+// Source is a file that was read.
+type Source struct {
+	File string `json:"file"`
+	// Kind is what it was taken for: a snapshot, a text or an archive.
+	Kind string `json:"kind"`
+	// Partly is why it was not read to its end. Absent: it was.
+	Partly string `json:"partly,omitempty"`
+}
+
+// TextFormat counts the lines of one format in the texts that other programs printed.
+type TextFormat struct {
+	Format string `json:"format"` // "ethtool", "ip route", …
+	Used   int    `json:"lines_used"`
+	Idle   int    `json:"lines_without_meaning"`
+}
+
+// Unjudged returns the rules that could be evaluated on no host, and the parts that they lack. Both
+// are in the order of the rules.
+func (e *Evaluation) Unjudged() (rules, parts []string) {
+	for _, u := range e.Unevaluated {
+		if slices.Contains(e.Evaluated, u.Rule) {
+			continue
+		}
+		if !slices.Contains(rules, u.Rule) {
+			rules = append(rules, u.Rule)
+		}
+		if !slices.Contains(parts, u.Part) {
+			parts = append(parts, u.Part)
+		}
+	}
+	return rules, parts
 }
 
 // Sources of the drops of a host, in DropSource.By.

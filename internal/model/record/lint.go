@@ -19,17 +19,44 @@ type Lint struct {
 	Kernel   *LintKernel   `json:"kernel,omitempty"`
 	Settings []LintSetting `json:"settings"` // in effect after all files were read
 	Findings []LintFinding `json:"findings"`
-	Errors   int           `json:"errors"`
-	Warnings int           `json:"warnings"`
-	Notes    int           `json:"notes"`
+	// Unread lists the lines that may set something and were not understood: the numbers below are
+	// those of the other lines.
+	Unread   []LintUnread `json:"unread"`
+	Errors   int          `json:"errors"`
+	Warnings int          `json:"warnings"`
+	Notes    int          `json:"notes"`
 }
 
 // LintFile is a file that was checked.
 type LintFile struct {
 	File     string `json:"file"`
-	Format   string `json:"format"` // sysctl.conf, loader.conf or tuned
-	System   string `json:"system"` // linux, freebsd or openbsd
+	Format   string `json:"format"` // what it was taken for: the name of a format of package settingfile
+	System   string `json:"system"` // linux, freebsd, openbsd or macos
 	Settings int    `json:"settings"`
+	Unread   int    `json:"unread"` // lines that were not understood
+	// Documents describes each document of a file with several. Absent: there is one.
+	Documents []LintDocument `json:"documents,omitempty"`
+	// Nothing reports whether the file has content and nothing of it was read; Blank, whether it has
+	// comments alone.
+	Nothing bool `json:"nothing_read,omitempty"`
+	Blank   bool `json:"blank,omitempty"`
+	// Unjudged reports whether values were not judged, because they are for another system than Linux.
+	Unjudged bool `json:"values_unjudged,omitempty"`
+}
+
+// LintDocument is one of several documents in a file.
+type LintDocument struct {
+	Line     int    `json:"line"` // its first
+	Format   string `json:"format"`
+	Settings int    `json:"settings"`
+}
+
+// LintUnread is a line that was not understood.
+type LintUnread struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
+	Why  string `json:"why"`
 }
 
 // LintKernel describes the kernel that settings were checked against.
@@ -59,6 +86,10 @@ type LintSetting struct {
 	// Amounts is the value converted to bytes, if its unit is not bytes: "38.1 GiB".
 	Amounts string `json:"amounts,omitempty"`
 	Network bool   `json:"network"` // whether it concerns the network
+	// When names the conditions under which a script sets it: "if on line 3". Empty: it always does.
+	When string `json:"when,omitempty"`
+	// Within is what it is set for: "service web". Empty: the host.
+	Within string `json:"within,omitempty"`
 	// Without is the ID of the finding that says why the setting has no effect, such as "refused"
 	// or "removed". Empty: it has an effect.
 	Without string `json:"without_effect,omitempty"`
@@ -141,6 +172,17 @@ const (
 	LintBoundAsItIs   = "bound-as-it-is"    // tuned's bound, value of the kernel
 	LintLowers        = "lowers"            // corrected value; bound, new value, kernel's value of each lowered bound
 	LintHarmful       = "harmful"           // parameter with a value that is known to harm
+	LintMeans         = "means"             // parameter with a value whose effect is easily missed
+	LintGoneOff       = "gone-off"          // Linux version that removed the parameter; its value meant that it was off
+	LintModule        = "module"            // module that has the parameter, release without it
+	LintModuleNeeded  = "module-needed"     // module that has the parameter
+	LintContainer     = "container"         // what the parameter is set for, which cannot have its own
+	LintWhen          = "when"              // conditions under which a script sets the parameter
+	LintLowersDefault = "lowers-default"    // value, default of current kernels
+	LintBefore        = "before"            // most that older kernels take, first version that takes more
+	LintSlip          = "slip"              // value, similar power of two
+	LintThresholds    = "thresholds"        // the three values
+	LintElsewhere     = "not-in-file"       // what has to set the parameter: the boot loader
 )
 
 // Why the size of LintPages is implausible, in its Args. Instead of these, the argument can be the

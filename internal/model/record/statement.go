@@ -53,6 +53,10 @@ const (
 	UntriedBound       = "bound"         // tuned's bound, ">" or "<"
 	UntriedNoControl   = "no-control"    // congestion control, the available ones
 	UntriedSameControl = "same-control"  // the flows use it, and no other kind is available to compare with
+	UntriedKind        = "other-kind"    // tune tries kernel parameters and options of NICs and CPUs
+	UntriedCorrection  = "correction"    // the line that would be right: only what the file says is tried
+	UntriedCondition   = "condition"     // the lines that set it to different values, by a condition
+	UntriedTwice       = "twice-tried"   // the line that is tried in its place, which is for something else
 	UntriedOtherFlows  = "other-flows"   // not all flows are linerate's own over TCP
 	AddedOtherControl  = "other-control" // congestion control of the flows, in place of which it is tried
 	AddedForLoss       = "for-loss"      // congestion control of the flows, on a path with loss

@@ -18,25 +18,26 @@ func TestNICFiles(t *testing.T) {
 				"action 2\nethtool --config-ntuple eth0 delete 6\nsysctl -w net.ipv4.tcp_sack=1\n" +
 				"echo f > /sys/class/net/eth0/queues/rx-0/rps_cpus\necho 1 | sudo tee " +
 				"/sys/class/net/eth0/threaded\ncpupower frequency-set -g performance\n", scriptFile,
-			"nic * coalesce adaptive-rx=off|nic * coalesce rx-usecs=50|nic eth0 rss table=equal 4|nic eth0 rss " +
+			"nic eth0 coalesce adaptive-rx=off|nic eth0 coalesce rx-usecs=50|nic eth1 coalesce adaptive-rx=off|nic eth1 " +
+				"coalesce rx-usecs=50|nic eth0 rss table=equal 4|nic eth0 rss " +
 				"udp4=sdfn|nic eth0 steering 5=tcp4 dst-port 80 action 2|nic eth0 steering " +
 				"6=none|net.ipv4.tcp_sack=1|nic eth0 queues rx-0/rps_cpus=f|nic eth0 napi threaded=1|cpu " +
 				"governor=performance"},
 		{"50-net.rules",
-			`ACTION=="add", SUBSYSTEM=="net", KERNEL=="eth3", RUN+="/sbin/ethtool -G $name rx 2048", ATTR{queues/rx-0/rps_cpus}="3"` + "\n", udevRules,
+			`ACTION=="add", SUBSYSTEM=="net", KERNEL=="eth3", RUN+="/sbin/ethtool -G $name rx 2048", ATTR{queues/rx-0/rps_cpus}="3"` + "\n", "udev",
 			"nic eth3 rings rx=2048|nic eth3 queues rx-0/rps_cpus=3"},
 		{"10-eth.link",
-			"[Match]\nOriginalName=eth2\n[Link]\nName=lan\nRxBufferSize=4096\nGenericReceiveOffload=no\nCombinedChannels=4\n", linkFile,
+			"[Match]\nOriginalName=eth2\n[Link]\nName=lan\nRxBufferSize=4096\nGenericReceiveOffload=no\nCombinedChannels=4\n", "systemd.link",
 			"nic eth2 rings rx=4096|nic eth2 features gro=off|nic eth2 channels combined=4"},
-		{"ifcfg-eth5", "DEVICE=eth5\nETHTOOL_OPTS=\"-G ${DEVICE} rx 1024 tx 1024; -K ${DEVICE} lro off\"\n", ifcfgFile,
+		{"ifcfg-eth5", "DEVICE=eth5\nETHTOOL_OPTS=\"-G ${DEVICE} rx 1024 tx 1024; -K ${DEVICE} lro off\"\n", "ifcfg",
 			"nic eth5 rings rx=1024|nic eth5 rings tx=1024|nic eth5 features lro=off"},
 		{"interfaces",
 			"iface eth1 inet dhcp\n  offload-tso off\n  hardware-dma-ring-rx 512\n  post-up ethtool -A $IFACE rx " +
-				"off tx off\n", interfaces,
+				"off tx off\n", "interfaces",
 			"nic eth1 features tso=off|nic eth1 rings rx=512|nic eth1 pause rx=off|nic eth1 pause tx=off"},
 		{"01-netcfg.yaml",
 			"network:\n  version: 2\n  ethernets:\n    ens3:\n      dhcp4: true\n      generic-receive-offload: " +
-				"false\n", netplanFile,
+				"false\n", "netplan",
 			"nic ens3 features gro=off"},
 		{"tuned.conf",
 			"[net]\ndevices=eth0, eth1\ncoalesce=adaptive-rx off rx-usecs 10\n[cpu]\ngovernor=performance|powersave\n",

@@ -47,7 +47,7 @@ func intended(line string) (list []string, why string) {
 	if m := command.FindStringSubmatch(text); m != nil {
 		text, why = m[2], "expected KEY = VALUE, not a command"
 	}
-	if m := unassigned.FindStringSubmatch(text); m != nil && !assigned.MatchString(text) {
+	if m := unassigned.FindStringSubmatch(text); m != nil && !assigned.MatchString(text) && !strings.Contains(m[2], "=") {
 		return []string{assignment(m[1], m[2])}, "expected an equals sign between name and value"
 	}
 	at := assigned.FindAllStringSubmatchIndex(text, -1)

@@ -1,9 +1,25 @@
 package settingfile
 
-import "strings"
+import (
+	"strings"
 
-// profile parses a tuned profile: [sysctl] sets kernel parameters, [net] and [cpu] options of NICs
-// and CPUs. Other sections belong to other plug-ins of tuned. Profiles that it includes are not
+	"linerate/internal/model/setting"
+)
+
+const tunedProfile = "tuned" // sections of key=value
+
+var _ = register(&format{
+	name: tunedProfile, label: "tuned profile", manual: "tuned-profiles(7)",
+	by: "`tuned.conf`, or the first line is a section",
+	yields: "`[sysctl]`, `[net]` (coalesce, channels, ring, pause, features), `[cpu]` (governor), `[sysfs]`. Not read: variables, and " +
+		"profiles that are included: give their files as well",
+	named: func(base, _ string) bool { return base == "tuned.conf" },
+	has:   beginsSection,
+	read:  (*File).profile,
+})
+
+// profile parses a tuned profile: [sysctl] sets kernel parameters, [net], [cpu] and [sysfs] options of
+// NICs and CPUs. Other sections belong to other plug-ins of tuned. Profiles that it includes are not
 // read.
 func (f *File) profile(text string) {
 	section, devices := "", []string{anyInterface}
@@ -12,22 +28,48 @@ func (f *File) profile(text string) {
 			section, devices = strings.ToLower(strings.Trim(line, "[]")), []string{anyInterface}
 			continue
 		}
-		apart := func(why string) { f.Apart = append(f.Apart, Apart{f.Name, n, line, why, nil, false}) }
 		key, value, found := strings.Cut(line, "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		switch {
 		case section == "net" && key == "devices":
 			devices = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+		case section == "cpu" && key == "governor" && templated(value) == "":
+			f.tunedNet(n, section, key, value, devices)
 		case f.tunedNet(n, section, key, value, devices):
-		case section == "sysctl" && (key == "type" || key == "enabled" || key == "replace" || key == "priority"):
+		case key == "type" || key == "enabled" || key == "replace" || key == "priority":
 			// about the section, not of it
 		case section == "sysctl":
 			f.sysctl(n, line)
 		case section == "main" && key == "include":
-			apart("another profile, which is not read: give its file as well")
+			f.apart(Unread, n, line, "another profile, which is not read: give its file as well")
+		case section == "sysfs" && f.sysfs(n, strings.TrimPrefix(key, "/sys/"), value, anyInterface):
 		case section == "main" || section == "variables" && found:
 		default:
-			apart("section [" + section + "] is no list of kernel parameters: tuned does that itself")
+			f.apart(Unread, n, line, "section ["+section+"] is no list of kernel parameters: tuned does that itself")
 		}
 	}
+}
+
+// tunedKeys are those of tuned's [net] that are pairs of a key and a value of ethtool(8).
+var tunedKeys = map[string]string{"coalesce": "coalesce", "channels": "channels", "ring": "rings", "pause": "pause",
+	"features": "features"}
+
+// tunedNet parses a line of [net] or [cpu]. Devices are those that the section names. It reports
+// whether the line is an option.
+func (f *File) tunedNet(n int, section, key, value string, devices []string) bool {
+	switch group, known := tunedKeys[key]; {
+	case section == "cpu" && key == "governor":
+		name, _, _ := strings.Cut(value, "|") // the first one that exists
+		f.option(n, setting.CPUGovernor, name)
+		return true
+	case section == "net" && known:
+		words := strings.Fields(strings.ReplaceAll(value, ",", " "))
+		for i := 0; i+1 < len(words); i += 2 {
+			for _, dev := range devices {
+				f.add(n, dev, group, words[i], words[i+1])
+			}
+		}
+		return true
+	}
+	return false
 }

@@ -16,10 +16,6 @@ type Kept struct {
 	Elsewhere string
 }
 
-// Ansible is the format of a file of tasks for ansible.posix.sysctl. The other formats are those
-// that can be read.
-const Ansible = "ansible"
-
 // SysctlPath is the file, relative to the root directory, that sets kernel parameters at boot. Of
 // two lines for one parameter, the one in the file whose name sorts later takes effect
 // (sysctl.d(5)), and many distributions have /etc/sysctl.conf among the files as 99-sysctl.conf.

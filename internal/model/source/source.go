@@ -47,7 +47,9 @@ type Node struct {
 	Text    string  // of a Scalar
 	Items   []*Node // of a List
 	Entries []Entry // of a Mapping, in the order written
-	flow    bool    // written with [ ] or { }
+	// Block is set for a Scalar of Documents whose lines follow At, each on a line of its own: "|".
+	Block bool
+	flow  bool // written with [ ] or { }
 }
 
 // Entry is one key of a mapping. The key is a scalar.

@@ -66,7 +66,7 @@ var volatile = []string{".state", ".queued", ".drops", ".count", ".max_error_us"
 
 // volatileParts lists parts of the paths of NIC values that change all the time.
 var volatileParts = []string{".driver_counters.", ".driver_counters_before.", ".driver_counters_over_s", ".meanings.",
-	".module.temperature_c", ".module.rx_power_dbm", ".module.tx_power_dbm"}
+	".unknown_counters", ".wifi.", ".module.temperature_c", ".module.rx_power_dbm", ".module.tx_power_dbm"}
 
 // volatileKeys lists kernel parameters whose values change by themselves.
 var volatileKeys = []string{"nf_conntrack_count", "neigh.default.base_reachable_time"}

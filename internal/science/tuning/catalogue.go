@@ -128,10 +128,12 @@ type removedParameter struct {
 	now        string // parameter to set instead; empty: none
 	why        string // empty: it was renamed
 	kept       bool   // the parameter still exists, and setting it has no effect
+	value      string // the value that means now; empty: any
 }
 
 var removed = table(removedCSV, func(column map[string]string) removedParameter {
-	return removedParameter{column["key"], column["since"], column["now"], column["why"], column["kept"] == "true"}
+	return removedParameter{column["key"], column["since"], column["now"], column["why"], column["kept"] == "true",
+		column["value"]}
 })
 
 // Removed reports whether Linux is known to have removed a parameter (ok). It returns the version
@@ -146,8 +148,37 @@ func Removed(key string) (since, why, now string, ok bool) {
 	return r.since, r.why, r.now, true
 }
 
-// remark is a remark on a parameter of FreeBSD or OpenBSD, whose kernels cannot be asked.
+// modules has the kernel modules without which parameters with a prefix do not exist. Of several
+// prefixes the first counts.
+var modules = []struct{ prefix, module string }{
+	{"sunrpc.", "sunrpc"}, {"fs.nfs.nlm_", "lockd"}, {"fs.nfs.", "nfs"}, {"net.bridge.", "br_netfilter"},
+	{"net.netfilter.nf_conntrack", "nf_conntrack"}, {"net.nf_conntrack_max", "nf_conntrack"},
+	{"net.netfilter.nf_flowtable", "nf_flow_table"}, {"net.netfilter.", "nf_conntrack"}, {"net.ipv4.vs.", "ip_vs"},
+	{"net.sctp.", "sctp"}, {"net.rds.", "rds"}, {"net.rxrpc.", "rxrpc"}, {"net.dccp.", "dccp"}, {"net.mpls.", "mpls_router"},
+	{"net.iw_cm.", "iw_cm"}, {"dev.raid.", "md_mod"},
+}
+
+// moduleOf returns the kernel module that has a parameter. Empty: none that is known.
+func moduleOf(key string) string {
+	for _, m := range modules {
+		if strings.HasPrefix(key, m.prefix) {
+			return m.module
+		}
+	}
+	return ""
+}
+
+// remark is a remark on a parameter of another system than Linux, whose kernels cannot be asked. A key
+// that ends with * is the beginning of several.
 type remark struct{ system, key, id, severity, says, fix string }
+
+// about reports whether the remark is about a parameter.
+func (r remark) about(key string) bool {
+	if prefix, several := strings.CutSuffix(r.key, "*"); several {
+		return strings.HasPrefix(key, prefix)
+	}
+	return r.key == key
+}
 
 var remarks = table(bsdCSV, func(column map[string]string) remark {
 	return remark{column["system"], column["key"], column["id"], column["severity"], column["says"], column["fix"]}
@@ -166,6 +197,7 @@ var networkPrefixes = map[string][]string{
 		"kernel.io_uring"},
 	settingfile.FreeBSD: {"net.", "kern.ipc.nmb", "kern.ipc.maxsock", "kern.ipc.so", "kern.ipc.zero_copy",
 		"kern.random.sys.harvest", "hw.ix", "hw.em.", "hw.igb",
-		"hw.cxgb", "hw.mlx", "hw.intr_storm", "hw.bge.", "hw.bce.", "dev.", "kern.maxfiles", "cc_", "if_"},
+		"hw.cxgb", "hw.mlx", "hw.intr_storm", "hw.bge.", "hw.bce.", "hw.vtnet.", "hw.pci.", "dev.", "kern.maxfiles", "cc_", "if_"},
+	settingfile.MacOS:   {"net.", "kern.ipc.", "kern.maxfiles"},
 	settingfile.OpenBSD: {"net.", "kern.maxclusters", "kern.maxfiles", "kern.somaxconn", "kern.sominconn"},
 }

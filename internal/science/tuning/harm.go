@@ -16,6 +16,7 @@ var harmful = map[string]string{
 	"net.ipv4.tcp_sack":            "0",
 	"net.ipv4.tcp_timestamps":      "0",
 	"net.ipv4.ip_no_pmtu_disc":     "1",
+	"net.ipv4.tcp_syncookies":      "0",
 }
 
 // harms reports whether a value is known to harm.

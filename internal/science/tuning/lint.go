@@ -57,7 +57,7 @@ const pageBytes = 4096
 func Files(files []settingfile.File, k *Kernel) *record.Lint {
 	c := &checker{files: files, kernel: k, page: pageBytes, out: &record.Lint{
 		Schema: record.LintSchema, Files: []record.LintFile{}, Settings: []record.LintSetting{},
-		Findings: []record.LintFinding{},
+		Findings: []record.LintFinding{}, Unread: []record.LintUnread{},
 	}}
 	if k != nil {
 		c.page = cmp.Or(k.PageBytes, pageBytes)
@@ -66,20 +66,21 @@ func Files(files []settingfile.File, k *Kernel) *record.Lint {
 	c.winning = settingfile.Winning(files, c.refused)
 	c.winner = make(map[string]settingfile.Line, len(c.winning))
 	for _, l := range c.winning {
-		c.winner[l.Key] = l
+		c.winner[l.Identity()] = l
 	}
 	for i := range files {
 		c.file(&files[i])
 	}
+	c.thresholds()
 	gone := map[place]string{}
 	for _, f := range c.out.Findings {
 		if f.ID != "ignored" && f.Severity == record.LintError || f.ID == "unknown" || f.ID == "removed" {
-			gone[place{f.File, f.Line}] = f.ID
+			gone[place{f.File, f.Line, f.Key}] = f.ID
 		}
 	}
 	for _, l := range c.winning {
 		s := c.setting(l)
-		s.Without = gone[place{l.File, l.Line}]
+		s.Without = gone[place{l.File, l.Line, l.Key}]
 		c.out.Settings = append(c.out.Settings, s)
 	}
 	order := map[string]int{}
@@ -102,17 +103,18 @@ func Files(files []settingfile.File, k *Kernel) *record.Lint {
 	return c.out
 }
 
-// place is a line of a file.
+// place is a parameter on a line of a file, which may have several.
 type place struct {
 	file string
 	line int
+	key  string
 }
 
 // checker checks files and collects findings.
 type checker struct {
 	files   []settingfile.File
 	winning []settingfile.Line
-	winner  map[string]settingfile.Line // lines that are in effect in the end, by key
+	winner  map[string]settingfile.Line // lines that are in effect in the end, by their identity
 	// byteKeys has the first parameter in bytes for each text of numbers that one is set to.
 	byteKeys map[string]string
 	kernel   *Kernel
@@ -138,23 +140,25 @@ func (c *checker) advise(code string, args ...string) {
 	c.latest().Advice = &record.Statement{Code: code, Args: args}
 }
 
-// correct notes what was meant in the line of the latest finding.
+// correct notes what was meant in the line of the latest finding. What the line has is no correction,
+// except of the way in which it is written.
 func (c *checker) correct(key, value string) {
-	if key != "" && value != "" {
-		c.latest().Corrects = &setting.Sysctl{Key: key, Value: value}
+	f := c.latest()
+	if key == "" || value == "" || f.ID != "syntax" && key == f.Key && same(value, f.Value) {
+		return
 	}
+	f.Corrects = &setting.Sysctl{Key: key, Value: value}
 }
 
 func (c *checker) file(f *settingfile.File) {
-	c.out.Files = append(c.out.Files, record.LintFile{File: f.Name, Format: f.Format, System: f.System,
-		Settings: len(f.Lines)})
+	made := record.LintFile{File: f.Name, Format: f.Format, System: f.System, Settings: len(f.Lines),
+		Unread: f.Unread(), Nothing: f.Nothing(), Blank: f.Blank, Unjudged: f.System != settingfile.Linux}
+	for _, d := range f.Documents {
+		made.Documents = append(made.Documents, record.LintDocument(d))
+	}
+	c.out.Files = append(c.out.Files, made)
 	for _, a := range f.Apart {
-		id, severity := "apart", record.LintNote
-		if a.Wrong {
-			id, severity = "syntax", record.LintError
-		}
-		c.out.Findings = append(c.out.Findings, record.LintFinding{ID: id, Severity: severity, File: a.File,
-			Line: a.Line, Value: a.Text, Remark: statement(record.LintText, a.Why), Fix: strings.Join(a.Instead, "\n")})
+		c.apart(a)
 	}
 	for _, l := range f.Lines {
 		comment := ""
@@ -163,7 +167,7 @@ func (c *checker) file(f *settingfile.File) {
 		}
 		c.twice(l)
 		if l.Slip != "" {
-			c.add(l, "syntax", record.LintError, "", record.LintText, l.Slip)
+			c.add(l, "syntax", record.LintError, l.Fix, record.LintText, l.Slip)
 			if !l.IsOption() {
 				c.correct(l.Key, l.Value)
 			}
@@ -171,12 +175,35 @@ func (c *checker) file(f *settingfile.File) {
 		if comment != "" {
 			c.comment(l, comment)
 		}
+		if l.When != "" {
+			c.add(l, "conditional", record.LintNote, "", record.LintWhen, l.When)
+		}
 		if f.System == settingfile.Linux {
 			c.linux(l)
 		} else {
 			c.bsd(f, l)
 		}
 	}
+}
+
+// apart adds a line that sets nothing, or a remark on one.
+func (c *checker) apart(a settingfile.Apart) {
+	id, severity := "apart", record.LintNote
+	switch a.Kind {
+	case settingfile.Unread:
+		c.out.Unread = append(c.out.Unread, record.LintUnread{File: a.File, Line: a.Line, Text: a.Text, Why: a.Why})
+		return
+	case settingfile.Odd:
+		id, severity = "script", record.LintWarning
+	case settingfile.Wrong:
+		id, severity = "syntax", record.LintError
+	}
+	fix := strings.Join(a.Instead, "\n")
+	if key, _, is := strings.Cut(a.Maybe, " = "); is && find(key) != nil {
+		fix = a.Maybe
+	}
+	c.out.Findings = append(c.out.Findings, record.LintFinding{ID: id, Severity: severity, File: a.File, Line: a.Line,
+		Value: a.Text, Remark: statement(record.LintText, a.Why), Fix: fix})
 }
 
 // refused reports whether programs or the kernel refuse a line, so that an earlier line stays in
@@ -203,7 +230,7 @@ func (c *checker) refused(l settingfile.Line) bool {
 
 // wins reports whether the line is in effect after all files were read.
 func (c *checker) wins(l settingfile.Line) bool {
-	w := c.winner[l.Key]
+	w := c.winner[l.Identity()]
 	return w.File == l.File && w.Line == l.Line
 }
 
@@ -217,9 +244,9 @@ func (c *checker) after(l, other settingfile.Line) bool {
 
 // twice reports a line that another one, of this file or a later one, overrides.
 func (c *checker) twice(l settingfile.Line) {
-	w := c.winner[l.Key]
-	refused := c.refused(l) && !c.refused(w) // which has a finding of its own
-	if c.wins(l) || refused && !c.after(w, l) {
+	w := c.winner[l.Identity()]
+	refused := c.refused(l) && !c.refused(w)                                    // which has a finding of its own
+	if c.wins(l) || refused && !c.after(w, l) || l.When != "" || w.When != "" { // of conditions not both may hold
 		return
 	}
 	severity, code, file := record.LintWarning, record.LintTwice, w.File
@@ -256,10 +283,14 @@ func (c *checker) linux(l settingfile.Line) {
 		}
 		return
 	}
+	p := find(l.Key)
+	if l.Container && c.ofMachine(l, p) {
+		c.add(l, "refused", record.LintError, "", record.LintContainer, l.Within)
+		return
+	}
 	if !c.exists(l) {
 		return
 	}
-	p := find(l.Key)
 	if p != nil {
 		if numbers, ok := c.takes(l, p); ok {
 			c.amount(l, p, numbers)
@@ -273,6 +304,7 @@ func (c *checker) linux(l settingfile.Line) {
 	}
 	c.now(l, p)
 	c.harm(l)
+	c.remarks(l)
 	switch {
 	case !aboutNetwork(settingfile.Linux, l.Key):
 		c.add(l, "not-network", record.LintNote, "", record.LintOther)
@@ -292,7 +324,7 @@ func (c *checker) exists(l settingfile.Line) bool {
 	known, asked := c.ask(l.Key)
 	i := slices.IndexFunc(removed(), func(r removedParameter) bool { return r.key == l.Key })
 	setBy, reported := readOnly[l.Key]
-	switch {
+	switch module := moduleOf(l.Key); {
 	case reported:
 		c.add(l, "refused", record.LintError, "", record.LintReadOnly)
 		if c.advise(record.AdviceLeaveOut); setBy != "" {
@@ -305,35 +337,22 @@ func (c *checker) exists(l settingfile.Line) bool {
 		c.correct(strings.ReplaceAll(l.Key, "/", "."), l.Value)
 		return false
 	case i >= 0:
-		r := removed()[i]
-		id, severity, code := "removed", record.LintError, record.LintGone
-		if r.now != "" {
-			id = "renamed"
-		}
-		if r.kept {
-			severity, code = record.LintWarning, record.LintIdle
-		}
-		if c.add(l, id, severity, r.now, code, r.since, r.why, r.now); r.now == "" {
-			c.advise(record.AdviceLeaveOut)
-		}
-		key, value, _ := strings.Cut(r.now, " = ")
-		c.correct(key, cmp.Or(value, l.Value))
+		c.gone(l, removed()[i])
 		return false
 	case asked && !known.Exists && setting.InterfaceOf(l.Key) != "":
 		c.add(l, "unknown", record.LintWarning, "", record.LintNoInterface, setting.InterfaceOf(l.Key),
 			c.kernel.Release)
 		return false
-	case asked && !known.Exists:
-		key, value, which := c.instead(l, known.Near)
-		if which != "" {
-			c.add(l, "unknown", record.LintError, key+" = "+value, record.LintOneOf, c.kernel.Release, which, key)
-		} else {
-			c.add(l, "unknown", record.LintError, key, record.LintNone, c.kernel.Release, l.Key, key)
-		}
-		c.correct(key, value)
+	case asked && !known.Exists && module != "":
+		c.add(l, "unknown", record.LintWarning, "", record.LintModule, module, c.kernel.Release)
 		return false
+	case asked && !known.Exists:
+		c.missingKey(l, known.Near)
+		return false
+	case !asked && module != "":
+		c.add(l, "module", record.LintNote, "", record.LintModuleNeeded, module)
 	case !asked && strings.HasPrefix(l.Key, "net.") && find(l.Key) == nil:
-		if key := similar(l.Key); key != "" {
+		if key := similar(l.Key); key != "" && c.means(l, key) {
 			_, value, _ := c.instead(l, key)
 			c.add(l, "unknown", record.LintWarning, key, record.LintUnknown, key)
 			c.correct(key, value)
@@ -341,6 +360,49 @@ func (c *checker) exists(l settingfile.Line) bool {
 		}
 	}
 	return true
+}
+
+// gone adds a finding about a parameter that was removed, or that does nothing any more.
+func (c *checker) gone(l settingfile.Line, r removedParameter) {
+	id, severity, code, now := "removed", record.LintError, record.LintGone, r.now
+	switch {
+	case r.value != "" && same(l.Value, "0"):
+		code, now = record.LintGoneOff, ""
+	case r.value != "" && !same(l.Value, r.value):
+		now = "" // what it meant is not known
+	}
+	if now != "" {
+		id = "renamed"
+	}
+	if r.kept {
+		severity, code = record.LintWarning, record.LintIdle
+	}
+	if code == record.LintGoneOff {
+		c.add(l, id, severity, "", code, r.since)
+	} else {
+		c.add(l, id, severity, now, code, r.since, r.why, now)
+	}
+	if now == "" {
+		c.advise(record.AdviceLeaveOut)
+	}
+	key, value, _ := strings.Cut(now, " = ")
+	c.correct(key, cmp.Or(value, l.Value))
+}
+
+// missingKey adds a finding about a parameter that the kernel does not have. Near is a similar one;
+// it is proposed if the line means it.
+func (c *checker) missingKey(l settingfile.Line, near string) {
+	if !c.means(l, near) {
+		c.add(l, "unknown", record.LintError, "", record.LintNone, c.kernel.Release, l.Key, "")
+		return
+	}
+	key, value, which := c.instead(l, near)
+	if which != "" {
+		c.add(l, "unknown", record.LintError, key+" = "+value, record.LintOneOf, c.kernel.Release, which, key)
+	} else {
+		c.add(l, "unknown", record.LintError, key, record.LintNone, c.kernel.Release, l.Key, key)
+	}
+	c.correct(key, value)
 }
 
 // similar returns a key of the catalogue that differs from the given one by a typing error: by
@@ -365,12 +427,19 @@ func similar(key string) string {
 	return ""
 }
 
-// bsd adds the findings about a line of a file for FreeBSD or OpenBSD.
+// bsd adds the findings about a line of a file for another system than Linux.
 func (c *checker) bsd(f *settingfile.File, l settingfile.Line) {
 	for _, r := range remarks() {
-		if r.system == f.System && r.key == l.Key && (r.key != "net.inet.ip.mtudisc" || l.Value == "0") {
-			c.add(l, r.id, r.severity, r.fix, record.LintText, r.says)
+		if r.system != f.System || !r.about(l.Key) || r.key == "net.inet.ip.mtudisc" && l.Value != "0" {
+			continue
 		}
+		if r.id == "boot-time" {
+			if f.Format != "loader.conf" {
+				c.add(l, r.id, r.severity, "", record.LintElsewhere)
+			}
+			continue
+		}
+		c.add(l, r.id, r.severity, r.fix, record.LintText, r.says)
 	}
 	each := bufferBytes[l.Key]
 	if n, ok := integer(l.Value); ok && each > 0 && each*n >= manyBytes {
@@ -400,7 +469,7 @@ func (c *checker) setting(l settingfile.Line) record.LintSetting {
 		}
 	}
 	s := record.LintSetting{File: l.File, Line: l.Line, Key: l.Key, Value: l.Value, Network: l.IsOption() ||
-		aboutNetwork(system, l.Key)}
+		aboutNetwork(system, l.Key), When: l.When, Within: l.Within}
 	switch {
 	case system != settingfile.Linux:
 		return s
@@ -423,8 +492,16 @@ func (c *checker) setting(l settingfile.Line) record.LintSetting {
 		s.Scope = p.scope
 	}
 	value, _ := l.Bare()
-	if n, ok := integers(value); p != nil && ok && p.unit == pages {
+	n, ok := integers(value)
+	switch {
+	case p == nil || !ok:
+	case p.unit == pages:
 		s.Amounts = size(slices.Max(n) * c.page)
+	case p.key == portRange && len(n) == 2 && n[0] <= n[1]:
+		s.Amounts = fmt.Sprintf("%d ports", n[1]-n[0]+1)
+	}
+	if l.Container { // which has values of its own
+		s.Current = ""
 	}
 	return s
 }

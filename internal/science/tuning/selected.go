@@ -15,23 +15,28 @@ import (
 )
 
 // Select returns the lines of files that are worth trying on hosts of a topology, and all
-// settings, with the reasons for those that are not tried. Found is the result of Files.
+// settings, with the reasons for those that are not tried. What is tried is what the files say: a
+// correction that Files proposes is not. Found is the result of Files.
 func Select(files []settingfile.File, found *record.Lint, t *topology.Topology, hosts []string) (
 	lines []settingfile.Line, all []record.TuneSetting) {
+	tried := map[string]settingfile.Line{}
 	for _, s := range found.Settings {
 		for _, line := range lineOf(files, s).Each(interfaces(t, hosts)) {
-			made := record.TuneSetting{Key: line.Key, Value: s.Value, File: s.File, Line: s.Line}
-			if key, value, ok := corrected(found, s); ok {
-				made.Corrected = cmp.Or(line.Written, s.Key+" = "+s.Value)
-				made.Key, made.Value, line.Key, line.Value = key, value, key, value
+			if !line.IsOption() {
+				line.Value, _ = line.Bare() // the kernel takes a number, and ignores a comment after it
 			}
-			if made.Reasons = useless(files, found, t, hosts, made); made.Reasons == nil {
+			made := record.TuneSetting{Key: line.Key, Value: line.Value, File: s.File, Line: s.Line}
+			if made.Reasons = useless(files, found, t, hosts, made, s); made.Reasons == nil {
 				made.Reasons = notInLab(found, t, hosts, made)
+			}
+			if other, twice := tried[line.Key]; twice && made.Reasons == nil {
+				made.Reasons = because(record.UntriedTwice, other.Where())
 			}
 			if made.Reasons != nil {
 				made.Verdict = record.NotTried
 			} else {
 				lines = append(lines, line)
+				tried[line.Key] = line
 			}
 			all = append(all, made)
 		}
@@ -43,7 +48,7 @@ func Select(files []settingfile.File, found *record.Lint, t *topology.Topology, 
 func lineOf(files []settingfile.File, s record.LintSetting) (line settingfile.Line) {
 	for _, f := range files {
 		for _, l := range f.Lines {
-			if l.File == s.File && l.Line == s.Line && l.Key == s.Key {
+			if l.File == s.File && l.Line == s.Line && l.Key == s.Key && l.Within == s.Within {
 				line = l
 			}
 		}
@@ -75,7 +80,7 @@ func notInLab(found *record.Lint, t *topology.Topology, hosts []string, s record
 		return nil
 	}
 	for _, f := range found.Findings { // what makes the setting useless anywhere
-		switch on := f.File == s.File && f.Line == s.Line; {
+		switch on := f.File == s.File && f.Line == s.Line && f.Key == s.Key; {
 		case on && f.ID == "unit" && f.Advice != nil:
 			return append(because(record.UntriedUnit), *f.Advice)
 		case on && (f.ID == "removed" || f.ID == "no-effect"):
@@ -104,58 +109,19 @@ func machineWide(found *record.Lint, s record.TuneSetting) bool {
 	return MachineWide(s.Key)
 }
 
-// corrected returns the line that a setting was meant to be, from the last finding about it that
-// has a correction. Ok is false if there is none, or if another line sets that key.
-func corrected(found *record.Lint, s record.LintSetting) (key, value string, ok bool) {
-	for _, f := range found.Findings {
-		if f.File == s.File && f.Line == s.Line && f.Corrects != nil {
-			key, value, ok = f.Corrects.Key, f.Corrects.Value, true
-		}
-	}
-	taken := key != s.Key && slices.ContainsFunc(found.Settings, func(other record.LintSetting) bool {
-		return other.Key == key
-	})
-	return key, value, ok && !taken
-}
-
-// AsWritten returns the lines that are tried, as they were before corrections, if hosts accept
-// their original values. Empty: nothing was corrected or added.
-func AsWritten(lines []settingfile.Line, all []record.TuneSetting, found *record.Lint) (written []settingfile.Line) {
-	differs := false
+// AsWritten returns the lines that are tried, without those that linerate has added. Empty: it added
+// none.
+func AsWritten(lines []settingfile.Line, all []record.TuneSetting) (written []settingfile.Line) {
 	for _, l := range lines {
-		i := slices.IndexFunc(all, func(s record.TuneSetting) bool { return s.Key == l.Key })
-		switch s := all[i]; {
-		case s.IsAdded():
-			differs = true
-			continue
-		case s.Corrected != "":
-			was := winning(found, s)
-			bare, _ := settingfile.Line{Value: was.Value}.Bare()
-			after := was.Value[len(bare):] // after a number and a blank the kernel ignores a comment
-			accepted := was.Key == l.Key && (after == "" || after[0] == ' ' || after[0] == '\t') &&
-				!slices.ContainsFunc(found.Findings, func(f record.LintFinding) bool {
-					return f.File == s.File && f.Line == s.Line && (f.ID == "refused" || f.ID == "syntax" &&
-						f.Severity == record.LintError)
-				})
-			differs = differs || !accepted || bare != l.Value
-			if !accepted {
-				continue
-			}
-			l.Value = bare
+		i := slices.IndexFunc(all, func(s record.TuneSetting) bool { return s.Key == l.Key && s.Verdict != record.NotTried })
+		if !all[i].IsAdded() {
+			written = append(written, l)
 		}
-		written = append(written, l)
 	}
-	if !differs {
+	if len(written) == len(lines) {
 		return nil
 	}
 	return written
-}
-
-// winning returns the line of a setting as it was before correction.
-func winning(found *record.Lint, s record.TuneSetting) record.LintSetting {
-	return found.Settings[slices.IndexFunc(found.Settings, func(was record.LintSetting) bool {
-		return was.File == s.File && was.Line == s.Line
-	})]
 }
 
 // Controls has the congestion controls of the machine on which a lab is created.
@@ -214,20 +180,36 @@ func Control(lines []settingfile.Line, all []record.TuneSetting, path string, lo
 	return append(lines, settingfile.Line{Key: setting.CongestionControl, Value: other}), all
 }
 
-// useless returns why a setting is not tried. Nil: it is tried.
+// useless returns why a setting is not tried. Nil: it is tried. Of is the setting in the result of
+// Files.
 func useless(files []settingfile.File, found *record.Lint, t *topology.Topology, hosts []string,
-	s record.TuneSetting) []record.Statement {
+	s record.TuneSetting, of record.LintSetting) []record.Statement {
+	line := lineOf(files, of)
 	for _, f := range files {
 		if f.Name == s.File && f.System != settingfile.Linux {
 			return because(record.UntriedSystem, f.System)
 		}
 	}
+	if !line.Tried() {
+		return because(record.UntriedKind)
+	}
 	// What this machine's kernel does not have, the hosts' may: they are asked.
 	for _, f := range found.Findings {
-		if f.File == s.File && f.Line == s.Line && (f.ID == "refused" && f.Severity == record.LintError &&
-			s.Corrected == "" || f.ID == "not-network") {
+		if f.File != s.File || f.Line != s.Line || f.Key != of.Key {
+			continue
+		}
+		refused := f.ID == "refused" && f.Severity == record.LintError
+		slip := f.ID == "syntax" && !line.IsOption() && (f.Severity == record.LintError || glued(line))
+		switch {
+		case (refused || slip) && f.Corrects != nil:
+			return append([]record.Statement{f.Remark}, statement(record.UntriedCorrection,
+				f.Corrects.Key+" = "+f.Corrects.Value))
+		case refused || slip || f.ID == "not-network":
 			return []record.Statement{f.Remark}
 		}
+	}
+	if others := alternatives(files, line); others != "" {
+		return because(record.UntriedCondition, others)
 	}
 	if strings.ContainsAny(s.Key, "*?[") {
 		return because(record.UntriedPattern)
@@ -242,6 +224,32 @@ func useless(files []settingfile.File, found *record.Lint, t *topology.Topology,
 		}
 	}
 	return nil
+}
+
+// glued reports whether a comment follows a number without a blank: the kernel refuses that.
+func glued(l settingfile.Line) bool {
+	value, comment := l.Bare()
+	return comment != "" && len(value) < len(l.Value) && l.Value[len(value)] != ' '
+}
+
+// alternatives returns the lines of a script one of which sets a parameter, by a condition, if their
+// values differ. Empty: there is one value.
+func alternatives(files []settingfile.File, l settingfile.Line) string {
+	var where []string
+	differs, conditional := false, false
+	for _, f := range files {
+		for _, other := range f.Lines {
+			if other.Identity() == l.Identity() {
+				where = append(where, other.Where())
+				differs = differs || !same(other.Value, l.Value)
+				conditional = conditional || other.When != ""
+			}
+		}
+	}
+	if !differs || !conditional {
+		return ""
+	}
+	return strings.Join(where, ", ")
 }
 
 // Worthwhile reports whether a line is worth trials after the hosts were asked to apply it. It

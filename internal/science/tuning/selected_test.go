@@ -59,35 +59,75 @@ func TestWorthwhile(t *testing.T) {
 	}
 }
 
-// TestCorrected: a list is tried as lint corrects it, beside what hosts take of it as it is
-// written; what cannot be meant otherwise, or is in the list anyway, stays.
-func TestCorrected(t *testing.T) {
+// TestNoCorrection: what is tried is what a file says. A line that programs or the kernel refuse is
+// not tried, with what would be right; what the kernel takes otherwise than meant is tried as it is.
+func TestNoCorrection(t *testing.T) {
 	text := "net.ipv4.tcp_rmem = 4096 131072 64M\nnet.ipv4.tcp_wmem = 67108864 65536 " +
-		"4096\nnet.ipv4.ip_conntrack_max = 9000\nnet.ipv4.tcp_bic = 1\nnet.ipv4.tcp_sack = " +
-		"1\nnet.ipv4.tcp_window_scaling = 0   # a waste\nnet.ipv4.tcp_timestamps = 0# slow\n"
+		"4096\nnet.ipv4.ip_conntrack_max = 9000\nnet.ipv4.tcp_westwood = 0\nnet.ipv4.tcp_sack = " +
+		"1\nnet.ipv4.tcp_window_scaling = 0   # a waste\nnet.ipv4.tcp_timestamps = 0# slow\nsysctl -w net.ipv4.tcp_ecn=1\n" +
+		"ethtool -K eth0 gro off\n"
 	files := []settingfile.File{settingfile.Read("a.conf", []byte(text), "")}
 	found := Files(files, nil)
-	lines, all := Select(files, found, &topology.Topology{}, nil)
-	got, written := []string{}, []string{}
+	top := &topology.Topology{Hosts: []topology.Host{{Name: "a", Interfaces: []topology.Interface{{Name: "eth0"}}}}}
+	lines, all := Select(files, found, top, []string{"a"})
+	got := []string{}
 	for _, l := range lines {
 		got = append(got, l.Setting())
 	}
-	for _, l := range AsWritten(lines, all, found) {
-		written = append(written, l.Setting())
-	}
-	want := []string{"net.ipv4.tcp_rmem = 4096 131072 67108864", "net.ipv4.tcp_wmem = 4096 65536 67108864",
-		"net.netfilter.nf_conntrack_max = 9000", "net.ipv4.tcp_congestion_control = cubic", "net.ipv4.tcp_sack = 1",
-		"net.ipv4.tcp_window_scaling = 0", "net.ipv4.tcp_timestamps = 0"}
+	want := []string{"net.ipv4.tcp_wmem = 67108864 65536 4096", "net.ipv4.ip_conntrack_max = 9000",
+		"net.ipv4.tcp_westwood = 0", "net.ipv4.tcp_sack = 1", "net.ipv4.tcp_window_scaling = 0",
+		"nic eth0 features gro = off"}
 	if !slices.Equal(got, want) {
 		t.Errorf("tried %q, want %q", got, want)
 	}
-	if want := []string{"net.ipv4.tcp_wmem = 67108864 65536 4096", "net.ipv4.tcp_sack = 1",
-		"net.ipv4.tcp_window_scaling = 0"}; !slices.Equal(written, want) {
-		t.Errorf("as written %q, want %q", written, want)
+	for key, want := range map[string]string{
+		"net.ipv4.tcp_rmem":       "correction net.ipv4.tcp_rmem = 4096 131072 67108864",
+		"net.ipv4.tcp_timestamps": "correction net.ipv4.tcp_timestamps = 0",
+		"net.ipv4.tcp_ecn":        "correction net.ipv4.tcp_ecn = 1",
+	} {
+		i := slices.IndexFunc(all, func(s record.TuneSetting) bool { return s.Key == key })
+		if n := len(all[i].Reasons); n != 2 || all[i].Corrected != "" ||
+			codes(record.TuneSetting{Reasons: all[i].Reasons[1:]}) != want {
+			t.Errorf("%s: %+v, want %s", key, all[i], want)
+		}
 	}
-	if all[0].Corrected != "net.ipv4.tcp_rmem = 4096 131072 64M" || all[4].Corrected != "" {
-		t.Errorf("%+v", all)
+	if written := AsWritten(lines, all); written != nil {
+		t.Errorf("as written %+v", written)
 	}
+}
+
+// TestOfScripts: of a script only what one value is certain for is tried, and nothing that ip(8) or
+// tc(8) set.
+func TestOfScripts(t *testing.T) {
+	text := "#!/bin/sh\nif a; then sysctl -w net.ipv4.tcp_sack=1; else sysctl -w net.ipv4.tcp_sack=0; fi\n" +
+		"b && sysctl -w net.ipv4.tcp_ecn=1\nip link set eth0 mtu 9000\ntc qdisc replace dev eth0 root fq\n" +
+		"docker run --sysctl net.ipv4.tcp_dsack=0 x\nsysctl -w net.ipv4.tcp_dsack=1\nsysctl -w net.ipv4.tcp_frto=$X\n"
+	files := []settingfile.File{settingfile.Read("a.sh", []byte(text), "")}
+	found := Files(files, nil)
+	top := &topology.Topology{Hosts: []topology.Host{{Name: "a", Interfaces: []topology.Interface{{Name: "eth0"}}}}}
+	lines, all := Select(files, found, top, []string{"a"})
+	got := []string{}
+	for _, l := range lines {
+		got = append(got, l.Setting())
+	}
+	if want := []string{"net.ipv4.tcp_ecn = 1", "net.ipv4.tcp_dsack = 0"}; !slices.Equal(got, want) {
+		t.Errorf("tried %q, want %q", got, want)
+	}
+	reasons := []string{}
+	for _, s := range all {
+		reasons = append(reasons, codes(s))
+	}
+	if want := []string{"condition a.sh:2, a.sh:2", "", "other-kind", "other-kind", "", "twice-tried a.sh:6"}; !slices.Equal(reasons,
+		want) {
+		t.Errorf("%q, want %q", reasons, want)
+	}
+	if len(found.Unread) != 3 { // what a and b do, and $X
+		t.Errorf("%+v", found.Unread)
+	}
+}
+
+// TestMachineWide: a lab's hosts have no parameters of the machine.
+func TestMachineWide(t *testing.T) {
 	wide := []settingfile.File{
 		settingfile.Read("a.conf",
 			[]byte("net.core.netdev_budget_usecs = 9000\nnet.core.netdev_budget = 600\nnet.core.rmem_default = "+
@@ -105,18 +145,6 @@ func TestCorrected(t *testing.T) {
 		if untried && all[2].Reasons[0].Code != record.LintMisleads {
 			t.Errorf("without effect: %+v", all[2:])
 		}
-	}
-	commented := []settingfile.File{
-		settingfile.Read("a.conf", []byte("net.ipv4.tcp_congestion_control = bbr   # the fast one\n"), "")}
-	if lines, all := Select(commented, Files(commented, nil), &topology.Topology{}, nil); len(lines) != 1 ||
-		lines[0].Value != "bbr" || all[0].Corrected == "" {
-		t.Errorf("a comment behind a name: %+v, %+v", lines, all)
-	}
-	twice := []settingfile.File{
-		settingfile.Read("a.conf", []byte("net.ipv4.tcp_bic = 1\nnet.ipv4.tcp_congestion_control = bbr\n"), "")}
-	if lines, _ := Select(twice, Files(twice, nil), &topology.Topology{}, nil); len(lines) != 2 ||
-		lines[0].Key != "net.ipv4.tcp_bic" {
-		t.Errorf("a correction to a key of the list: %+v", lines)
 	}
 }
 

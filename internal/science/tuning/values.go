@@ -67,6 +67,9 @@ const (
 
 // Beside returns the parameters whose values affect which values of key the kernel accepts.
 func Beside(key string) []string {
+	if table := strings.TrimSuffix(key, lastPart(key)); slices.Contains(thresholdKeys, lastPart(key)) {
+		return []string{table + thresholdKeys[0], table + thresholdKeys[1], table + thresholdKeys[2]}
+	}
 	switch key {
 	case portRange:
 		return []string{unprivilegedStart}
@@ -338,8 +341,9 @@ func spaced(numbers []int64) string { return strings.Trim(fmt.Sprint(numbers), "
 
 // now compares a value with the one that the kernel has.
 func (c *checker) now(l settingfile.Line, p *parameter) {
+	c.queue(l)
 	known, asked := c.ask(l.Key)
-	if !asked || known.Value == "" {
+	if !asked || known.Value == "" || l.Container { // which has values of its own
 		return
 	}
 	if same(known.Value, l.Value) {

@@ -7,13 +7,19 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
+	"linerate/internal/show/wording"
 	"linerate/internal/show/words"
 )
 
 // Doctor returns the conclusion of a diagnosis of hosts in one sentence: the causes that are at
 // least likely; without any, that there are none, which packets were dropped harmfully, and since
-// when.
+// when. Where rules could not be evaluated it says what was judged and what was not.
 func Doctor(e record.Evaluation) string {
+	rules, parts := e.Unjudged()
+	if len(e.Evaluated) == 0 {
+		return fmt.Sprintf("Nothing could be judged: what was read of %s is not what any of %d rules needs.",
+			words.List(e.Hosts), len(rules))
+	}
 	var causes []string
 	possible, boot := 0, 0
 	for _, group := range record.Alike(e.Findings) {
@@ -51,6 +57,11 @@ func Doctor(e record.Evaluation) string {
 			over = " in " + unit.FormatSeconds(e.OverS)
 		}
 		text := fmt.Sprintf("Nothing was found that slows %s down%s.", strings.Join(e.Hosts, ", "), over)
+		if len(rules) > 0 {
+			text = fmt.Sprintf("Of %d rules %d could be evaluated (%s), and these found nothing that slows %s down%s.",
+				len(e.Evaluated)+len(rules), len(e.Evaluated), words.List(wording.PartNames(e.Judged)),
+				strings.Join(e.Hosts, ", "), over)
+		}
 		if now := harmful(e, false); now != "" {
 			text = fmt.Sprintf("No cause is known for packets that were dropped%s, harmfully: %s.", over, now)
 		}
@@ -58,11 +69,20 @@ func Doctor(e record.Evaluation) string {
 		if before := harmful(e, true); before != "" {
 			text += " Dropped harmfully since boot: " + before + "."
 		}
-		return text
+		return text + notJudged(parts)
 	case 1:
-		return words.Sentence(causes[0], e.Hosts...) + "." + more
+		return words.Sentence(causes[0], e.Hosts...) + "." + more + notJudged(parts)
 	}
-	return fmt.Sprintf("%s found; the first: %s.%s", words.Sentence(words.Count(len(causes), "cause")), causes[0], more)
+	return fmt.Sprintf("%s found; the first: %s.%s%s", words.Sentence(words.Count(len(causes), "cause")), causes[0], more,
+		notJudged(parts))
+}
+
+// notJudged names the parts of the hosts that no evaluated rule could read. Empty: none.
+func notJudged(parts []string) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	return " Not judged: " + words.FirstFew(wording.PartNames(parts), "and") + "."
 }
 
 // ofBoot says how many of the possible causes rest on counters or log messages since boot.

@@ -3,18 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/control/reach"
 	"linerate/internal/model/message"
-	"linerate/internal/model/netstate"
-	"linerate/internal/model/pasted"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/science/diagnose/rule"
@@ -103,19 +98,12 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 				return s.answer(f.asJSON, ruleList{"linerate.rules/v1", wording.Rules()},
 					asText(present.Rules(wording.Rules())))
 			}
-			var text pasted.Text
-			var snapshots []netstate.HostSnapshot
-			var lost error // why some hosts have no snapshot
-			if f.paste {
-				text, lost = f.pasted(cmd.Context(), s, args)
-				snapshots = named(text.Machines)
-			} else {
-				snapshots, lost = f.snapshots(cmd.Context(), s, args)
-			}
-			if lost != nil && (len(snapshots) == 0 || cmd.Context().Err() != nil) {
+			// lost is why some hosts have no snapshot.
+			in, lost := f.read(cmd.Context(), s, args)
+			if lost != nil && (len(in.snapshots) == 0 || cmd.Context().Err() != nil) {
 				return lost
 			}
-			err := f.evaluate(s, snapshots, text)
+			err := f.evaluate(s, in)
 			if _, found := errors.AsType[statusError](err); found && lost != nil {
 				return lost
 			}
@@ -162,10 +150,17 @@ func (f doctorFlags) explained(s streams) error {
 	return s.answer(f.asJSON, explainedRule{"linerate.rule/v1", rules[i]}, asText(present.Rule(rules[i])))
 }
 
-func (f doctorFlags) evaluate(s streams, snapshots []netstate.HostSnapshot, text pasted.Text) error {
-	e := diagnose.Hosts(snapshots)
-	e.NotUnderstood, e.Lost = text.NotUnderstood, text.Lost
-	for _, s := range snapshots {
+func (f doctorFlags) evaluate(s streams, in inputs) error {
+	e := diagnose.Hosts(in.snapshots)
+	text := in.text
+	e.Lines, e.Idle, e.Lost, e.NotUnderstood = text.Lines, text.Idle, text.Lost, text.NotUnderstood
+	for _, f := range text.Formats {
+		e.Texts = append(e.Texts, record.TextFormat{Format: f.Format, Used: f.Used, Idle: f.Idle})
+	}
+	if len(in.sources) > 1 || len(in.sources) == 1 && in.sources[0].Kind != "snapshot" {
+		e.Sources = in.sources
+	}
+	for _, s := range in.snapshots {
 		e.Probes = append(e.Probes, s.State.Probes...)
 	}
 	e = wording.Evaluation(e)
@@ -176,6 +171,9 @@ func (f doctorFlags) evaluate(s streams, snapshots []netstate.HostSnapshot, text
 	if err := s.answer(f.asJSON, e, asText(present.Doctor(e, f.all))); err != nil {
 		return err
 	}
+	if len(e.Evaluated) == 0 {
+		return statusError{ExitUsage, nil}
+	}
 	if slices.ContainsFunc(e.Findings, func(found record.Finding) bool {
 		return slices.Index(confidences, found.Confidence) <= slices.Index(confidences, f.failOn)
 	}) {
@@ -184,59 +182,30 @@ func (f doctorFlags) evaluate(s streams, snapshots []netstate.HostSnapshot, text
 	return nil
 }
 
-// pasted reads what other tools print, from the files or else from standard input.
-func (f doctorFlags) pasted(ctx context.Context, s streams, files []string) (pasted.Text, error) {
-	if len(f.hosts)+len(f.via) > 0 {
-		return pasted.Text{}, usageError(errors.New("--paste: expected without --host and --via"))
+// read reads files and hosts, all hosts at the same time. Without either it reads this host. If some
+// hosts cannot be reached, it returns the snapshots of the others and an error that says why.
+func (f doctorFlags) read(ctx context.Context, s streams, files []string) (in inputs, err error) {
+	if f.paste && len(f.hosts)+len(f.via) > 0 {
+		return in, usageError(errors.New("--paste: expected without --host and --via"))
 	}
-	if len(files) == 0 {
+	if f.paste && len(files) == 0 {
 		files = []string{"-"}
 	}
-	var all strings.Builder
-	for _, file := range files {
-		if file == "-" && s.asks() {
-			say(s.err, "Paste, and end with Ctrl-D:\n")
-		}
-		text, err := readBounded(s.input(ctx), file, pasted.LargestText)
-		if err != nil {
-			return pasted.Text{}, usageError(err)
-		}
-		all.Write(text)
-		all.WriteString("\n\n")
-	}
-	text, err := pasted.Parse(all.String())
-	if err != nil {
-		return text, usageError(err)
-	}
-	return text, nil
-}
-
-// snapshots reads files and hosts, all hosts at the same time. Without either it reads this host.
-// If some hosts cannot be reached, it returns the snapshots of the others and an error that says
-// why.
-func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (list []netstate.HostSnapshot,
-	err error) {
-	for _, file := range files {
-		snapshot, err := readSnapshot(s.input(ctx), file)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w; to diagnose a host of that name: linerate doctor --host %s", err, quote(file))
-		}
-		if err != nil {
-			return nil, usageError(err)
-		}
-		list = append(list, snapshot)
+	if in, err = readInputs(ctx, s, files, f.paste); err != nil {
+		return in, usageError(err)
 	}
 	hosts, err := hostsOf(f.hosts, f.via)
 	if err != nil {
-		return nil, usageError(err)
+		return in, usageError(err)
 	}
 	f.probing.say(s)
-	if len(list)+len(hosts) == 0 {
+	if len(files)+len(hosts) == 0 {
 		hosts = []reach.Host{{Here: true}}
 		if f.over > 0 {
 			say(s.err, "linerate: reading this host for %s\n", f.over)
 		}
 	}
 	taken, err := snapshotsOf(ctx, hosts, message.SnapshotRequest{OverNs: int64(f.over)}, f.probing)
-	return named(append(list, taken...)), err
+	in.snapshots = named(append(in.snapshots, taken...))
+	return in, err
 }

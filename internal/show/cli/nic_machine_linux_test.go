@@ -157,7 +157,7 @@ func nicOf(t *testing.T, m *machinetest.Running) string {
 		if nic.Interface != "eth0" {
 			continue
 		}
-		nic.Counters, nic.Meanings, nic.CarrierChanges = nil, nil, 0
+		nic.Counters, nic.Meanings, nic.Unknown, nic.CarrierChanges = nil, nil, nil, 0
 		for i := range nic.IRQs {
 			nic.IRQs[i].Count, nic.IRQs[i].Effective = 0, "" // which follows the affinity with the next interrupt
 		}

@@ -11,6 +11,7 @@ import (
 	"linerate/internal/science/diagnose/rule"
 	"linerate/internal/show/document"
 	"linerate/internal/show/evidence"
+	"linerate/internal/show/wording"
 	"linerate/internal/show/words"
 )
 
@@ -41,8 +42,11 @@ func Doctor(e record.Evaluation, all bool) document.Document {
 	if t := dropTable(e, all); t != nil {
 		d.Summary = append(d.Summary, []document.Block{t})
 	}
-	if blocks := unevaluated(e); len(blocks) > 0 {
+	if blocks := unevaluated(e, all); len(blocks) > 0 {
 		d.Summary = append(d.Summary, blocks)
+	}
+	if e.Lines > 0 {
+		d.Summary = append(d.Summary, textsRead(e))
 	}
 	if len(e.NotUnderstood) > 0 {
 		lines := e.NotUnderstood
@@ -114,7 +118,7 @@ func dropSources(list []record.DropSource) string {
 
 // unevaluated says which rules could not be evaluated, one line for each reason, with the hosts
 // that it applies to unless these are all.
-func unevaluated(e record.Evaluation) (list []document.Block) {
+func unevaluated(e record.Evaluation, all bool) (list []document.Block) {
 	var reasons, pasted []string
 	rules, hosts := map[string][]string{}, map[string][]string{}
 	for _, u := range e.Unevaluated {
@@ -136,10 +140,42 @@ func unevaluated(e record.Evaluation) (list []document.Block) {
 		texts = append(texts, text+")")
 	}
 	if n := len(rules[""]); n > 0 {
-		texts = append(texts, fmt.Sprintf("%s, for which the pasted text does not have: %s", words.Count(n, "rule"),
-			words.List(pasted)))
+		texts = append(texts, fmt.Sprintf("%s, for which the text does not have: %s", words.Count(n, "rule"),
+			words.List(wording.PartNames(pasted))))
 	}
-	return document.Statements("Not tried", texts...)
+	list = document.Statements("Unjudged", texts...)
+	if commands := wording.PartCommands(pasted); len(commands) > 0 {
+		if more := len(commands) - mostCommands; more > 0 && !all {
+			commands = append(commands[:mostCommands:mostCommands], words.Count(more, "further command")+": --all")
+		}
+		list = append(list, document.Statements("Add", append([]string{"what these print:"}, commands...)...)...)
+	}
+	return list
+}
+
+// mostCommands is the number of commands that are named for what was not judged, unless all are.
+const mostCommands = 8
+
+// textsRead says of how many lines of the texts use was made, and which formats they have.
+func textsRead(e record.Evaluation) []document.Block {
+	var formats []string
+	for _, f := range e.Texts {
+		formats = append(formats, fmt.Sprintf("%s (%d)", f.Format, f.Used+f.Idle))
+	}
+	read := fmt.Sprintf("%s: %d used, %d without meaning for any rule, %d not read", words.Count(e.Lines, "line"),
+		e.Lines-e.Idle-e.Lost, e.Idle, e.Lost)
+	if len(formats) > 0 {
+		read += "; " + words.List(formats)
+	}
+	texts := []string{read}
+	for _, s := range e.Sources {
+		text := s.File + ": " + s.Kind
+		if s.Partly != "" {
+			text += ", not to its end: " + s.Partly
+		}
+		texts = append(texts, text)
+	}
+	return document.Statements("Read", texts...)
 }
 
 // Accepted lists the findings that are accepted on a day (time.DateOnly), with their end.

@@ -162,6 +162,18 @@ var (
 		read:  netSysctl + " (netdev_budget)",
 		found: "time_squeeze of softnet_stat grew by at least 100 and one in 1,000 packets.",
 	})
+	_ = say(cause.ReceiveOnOneCPU, words[cause.Core]{
+		summary: func(_ record.Finding, c cause.Core) string {
+			return fmt.Sprintf("CPU %d takes %s of all received packets from the queues, and does not finish in time: the "+
+				"other CPUs receive hardly any", c.CPU, unit.FormatPercent(c.Share))
+		},
+		fix: []string{"spread them: more receive queues (ethtool -l IF, ethtool -L IF combined N)",
+			"their interrupts on different CPUs (irqbalance, or /proc/irq/N/smp_affinity)",
+			"with a single queue, Receive Packet Steering: the CPUs as a mask into /sys/class/net/IF/queues/rx-0/rps_cpus"},
+		read: "https://docs.kernel.org/networking/scaling.html; softnet_stat of proc_net(5)",
+		found: "Of at least four CPUs one processed 80 % of a million packets or more (softnet_stat), and its " +
+			"time_squeeze grew by at least 100.",
+	})
 
 	_ = spell(func(_ string, c fact.BusyCPU) string {
 		return fmt.Sprintf("CPU %d was %s busy, %s with interrupts; all %d CPUs together were %s busy", c.CPU,
@@ -245,6 +257,11 @@ var (
 	_ = spell(func(_ string, s fact.SearchDomains) string {
 		return fmt.Sprintf("%d search domains and ndots:5: up to %d queries for a name, in each family", s.Domains,
 			s.Domains+1)
+	})
+	_ = spell(func(_ string, r fact.ReceivedBy) string {
+		return fmt.Sprintf("softnet_stat: CPU %d processed %s of %s packets%s, the other %d CPUs the rest; its time_squeeze "+
+			"grew by %d", r.CPU, unit.FormatCount(int64(r.Packets)), unit.FormatCount(int64(r.Of)), within(r.OverS, r.Boot),
+			r.CPUs-1, r.Squeezed)
 	})
 	_ = spell(func(_ string, s fact.TimeSqueeze) string {
 		return fmt.Sprintf("softnet_stat: time_squeeze grew by %d%s, for %d packets", s.Times, within(s.OverS, s.Boot),

@@ -100,6 +100,21 @@ var (
 		found: "Ports of a bridge have different MTUs: a larger frame is dropped at the smaller port without a " +
 			"message.",
 	})
+	_ = say(cause.MTUAboveUplink, words[cause.Uplink]{
+		summary: func(f record.Finding, u cause.Uplink) string {
+			return fmt.Sprintf("%s has a larger MTU than %s, by which the host forwards: what containers or virtual "+
+				"machines send is refused beyond %d bytes, and hangs where the ICMP message is lost", f.About.Interface,
+				u.Interface, u.MTU)
+		},
+		fixed: func(_ record.Finding, u cause.Uplink) []string {
+			return []string{fmt.Sprintf("an MTU of %d for the bridge and what is on it: for Docker \"mtu\": %[1]d in "+
+				"/etc/docker/daemon.json, for its networks the option com.docker.network.driver.mtu", u.MTU),
+				"or segments that fit: iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"}
+		},
+		read: "RFC 1191; RFC 2923, section 2.1; iptables-extensions(8) (TCPMSS)",
+		found: "A bridge with ports has a larger MTU than the interface of the default route, which is none of its ports. " +
+			"Likely if the host forwards (ip_forward) or counts IpFragFails.",
+	})
 	_ = say(cause.RingSmall, words[cause.None]{
 		summary: about("the receive ring of DEV is short, and it has missed packets"),
 		read:    ethtoolPage,

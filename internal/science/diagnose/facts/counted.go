@@ -51,7 +51,7 @@ func (p Port) Counted() netstate.InterfaceCounters {
 // knows.
 func (h *Host) countersKnown() bool {
 	return slices.ContainsFunc(h.State.NICs, func(n netstate.NIC) bool {
-		return len(n.Counters) > 0 && netstate.KnowsCounters(n.Driver)
+		return len(n.Counters) > 0 && netstate.KnowsCounters(n.CounterDriver())
 	})
 }
 
@@ -60,7 +60,7 @@ func (h *Host) countersKnown() bool {
 func (h *Host) countersUnknown() error {
 	var unknown []string
 	for _, n := range h.State.NICs {
-		if netstate.KnowsCounters(n.Driver) {
+		if netstate.KnowsCounters(n.CounterDriver()) {
 			return nil
 		}
 		if n.Bus != "" && !slices.Contains(unknown, n.Driver) {

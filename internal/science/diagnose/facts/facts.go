@@ -55,6 +55,7 @@ type Interface struct {
 	Name     string
 	MAC      string
 	Prefixes []netip.Prefix // addresses with their prefix length
+	MTU      int            // in bytes; 0: unknown
 	Up       bool
 	Member   bool   // of a bond or a bridge, which answers for it
 	VRF      string // that it belongs to; empty: none
@@ -71,7 +72,8 @@ func Gather(trial record.Trial, t *topology.Topology) Trial {
 			h.Deltas[d.Interface] = d
 		}
 		for _, s := range reading.Snapshot.Interfaces {
-			p := &Interface{Name: s.Interface, MAC: strings.ToLower(s.MAC), Up: s.Up, VRF: vrf(reading.Snapshot, s)}
+			p := &Interface{Name: s.Interface, MAC: strings.ToLower(s.MAC), MTU: s.MTU, Up: s.Up,
+				VRF: vrf(reading.Snapshot, s)}
 			p.Member = s.Master != "" && s.Master != p.VRF
 			for _, text := range s.Addresses {
 				if prefix, err := netip.ParsePrefix(text); err == nil {

@@ -40,6 +40,8 @@ var Rules = []rule.Rule{
 		Find: rule.Each(rule.EveryHost, resolverSearch)},
 	{ID: cause.PacketsSqueezed.Code, Host: true, Own: true, Growth: true, Parts: []string{"softnet"},
 		Find: rule.Each(rule.EveryHost, squeezed)},
+	{ID: cause.ReceiveOnOneCPU.Code, Host: true, Growth: true, Parts: []string{"softnet"},
+		Find: rule.Each(rule.EveryHost, receiveOnOneCPU), Explains: []string{"packets-squeezed", "softnet-drop"}},
 }
 
 // found returns a finding about a host with one fact as evidence.
@@ -174,4 +176,28 @@ func squeezed(f facts.Trial, h *facts.Host) *record.Finding {
 		}
 	}
 	return finding
+}
+
+// receiveOnOneCPU finds hosts of which one CPU takes nearly all packets from the receive queues, and so
+// much that it uses up its budget. A few packets say nothing about the others' share.
+func receiveOnOneCPU(_ facts.Trial, h *facts.Host) *record.Finding {
+	const packets, squeezes, most = 1_000_000, 100, 0.8
+	var all, busiest fact.ReceivedBy
+	for i, end := range h.Reading.End.Softnet {
+		var begin netstate.SoftnetCounters
+		if i < len(h.Reading.Begin.Softnet) {
+			begin = h.Reading.Begin.Softnet[i]
+		}
+		processed := end.Processed - min(end.Processed, begin.Processed)
+		if all.Packets += processed; processed > busiest.Packets {
+			busiest = fact.ReceivedBy{CPU: end.CPU, Packets: processed,
+				Squeezed: end.Squeezed - min(end.Squeezed, begin.Squeezed)}
+		}
+	}
+	busiest.CPUs, busiest.Of, busiest.Time = len(h.Reading.End.Softnet), all.Packets, h.Time()
+	share := float64(busiest.Packets) / float64(max(1, all.Packets))
+	if busiest.CPUs < 4 || all.Packets < packets || busiest.Squeezed < squeezes || share < most {
+		return nil
+	}
+	return found(cause.ReceiveOnOneCPU, h, record.Likely, cause.Core{CPU: busiest.CPU, Share: share}, busiest)
 }

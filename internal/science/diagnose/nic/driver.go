@@ -63,13 +63,18 @@ func (m meaningRule) rule() rule.Rule {
 
 func (m meaningRule) find(p facts.Port) *record.Finding {
 	var list []fact.DriverCounter
-	var sum int64
+	driver, grown := p.NIC.CounterDriver(), map[string]int64{}
 	for name := range p.NIC.Counters {
-		if by := p.Grown(name); by > 0 && slices.Contains(m.meanings, netstate.MeaningOf(p.NIC.Driver, name)) {
-			list = append(list, fact.DriverCounter{Interface: p.Interface.Interface, Name: name, Driver: p.NIC.Driver,
-				Meaning: netstate.MeaningOf(p.NIC.Driver, name), Grew: by, Time: p.Host.TimeOver(p.NIC.CountedS)})
-			sum += by
+		meaning := netstate.MeaningOf(driver, name)
+		if by := p.Grown(name); by > 0 && slices.Contains(m.meanings, meaning) {
+			list = append(list, fact.DriverCounter{Interface: p.Interface.Interface, Name: name, Driver: driver,
+				Meaning: meaning, Grew: by, Time: p.Host.TimeOver(p.NIC.CountedS)})
+			grown[name] = by
 		}
+	}
+	var sum int64
+	for _, n := range netstate.MeaningsOf(driver, grown) {
+		sum += n
 	}
 	if sum < max(m.least, 1) || float64(sum) < m.share*float64(p.Counted().RxPackets) {
 		return nil

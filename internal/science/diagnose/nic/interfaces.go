@@ -3,6 +3,7 @@
 package nic
 
 import (
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,6 +47,8 @@ var Rules = []rule.Rule{
 		Explains: []string{"fragmentation", "fragmentation-needed"}},
 	{ID: cause.BridgeMTUMixed.Code, Host: true, Find: rule.Each(rule.EveryHost, bridgeMTU),
 		Explains: []string{"fragmentation-needed", "tx-dropped"}},
+	{ID: cause.MTUAboveUplink.Code, Host: true, Parts: []string{"interfaces", "routes"},
+		Find: rule.Each(rule.EveryHost, mtuAboveUplink), Explains: []string{"fragmentation-needed", "fragmentation"}},
 }
 
 var nicParts = []string{"nics"}
@@ -236,7 +239,7 @@ func mtuBelowMinimum(p facts.Port) *record.Finding {
 func bridgeMTU(_ facts.Trial, h *facts.Host) *record.Finding {
 	ports := map[string][]netstate.InterfaceSnapshot{}
 	for _, i := range h.Reading.Snapshot.Interfaces {
-		if i.Master != "" && i.Up {
+		if i.Master != "" && i.Up && i.MTU > 0 {
 			ports[i.Master] = append(ports[i.Master], i)
 		}
 	}
@@ -263,6 +266,52 @@ func bridgeMTU(_ facts.Trial, h *facts.Host) *record.Finding {
 			Fixed(record.Settings(fix.MTU(h, least.Interface, most.MTU))...)
 		finding.About.Interface = bridge.Interface
 		return finding
+	}
+	return nil
+}
+
+// mtuAboveUplink finds bridges with an MTU above that of the interface of the default route, to which
+// the host forwards what containers or virtual machines on the bridge send. Larger packets than that
+// interface takes are refused with an ICMP message, which not every sender gets or heeds.
+func mtuAboveUplink(_ facts.Trial, h *facts.Host) *record.Finding {
+	s := h.Reading.Snapshot
+	var uplink netstate.InterfaceSnapshot
+	for _, r := range s.Routes {
+		if to, err := netip.ParsePrefix(r.To); err != nil || to.Bits() != 0 || r.Table != facts.MainTable {
+			continue
+		}
+		if i := slices.IndexFunc(s.Interfaces, func(i netstate.InterfaceSnapshot) bool {
+			return i.Interface == r.Interface
+		}); i >= 0 {
+			uplink = s.Interfaces[i]
+			break
+		}
+	}
+	if uplink.MTU == 0 || device.TunnelKind(uplink.Kind) {
+		return nil
+	}
+	forwards := h.Number("net.ipv4.ip_forward", 0) > 0
+	for _, i := range s.Interfaces {
+		ports := slices.ContainsFunc(s.Interfaces, func(p netstate.InterfaceSnapshot) bool {
+			return p.Up && p.Master == i.Interface && p.Interface != uplink.Interface
+		})
+		if i.Kind != "bridge" || !i.Up || i.MTU <= uplink.MTU || uplink.Master == i.Interface || !ports ||
+			len(i.Addresses) == 0 && !forwards && h.Reading.End.SNMP["Ip.FragFails"] == 0 {
+			continue
+		}
+		f := facts.Found(cause.MTUAboveUplink, h, record.Possible,
+			cause.Uplink{Interface: uplink.Interface, MTU: uplink.MTU}).
+			With(h.Name, fact.MTU{Interface: i.Interface, Bytes: i.MTU},
+				fact.MTU{Interface: uplink.Interface, Bytes: uplink.MTU})
+		if n := h.Reading.End.SNMP["Ip.FragFails"]; n > 0 {
+			f.Confidence = record.Likely
+			f.With(h.Name, fact.Counter{Name: "Ip.FragFails", Grew: uint64(n), Boot: true})
+		} else if forwards {
+			f.Confidence = record.Likely
+			f.With(h.Name, h.Parameter("net.ipv4.ip_forward"))
+		}
+		f.About.Interface = i.Interface
+		return f
 	}
 	return nil
 }

@@ -73,6 +73,11 @@ func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 		// One host may have what another one lacks of a rule that compares them.
 		if len(missing) < len(now.Hosts) || len(found) > 0 {
 			e.Evaluated = append(e.Evaluated, r.ID)
+			for _, part := range r.needs() {
+				if !slices.Contains(e.Judged, part) {
+					e.Judged = append(e.Judged, part)
+				}
+			}
 		}
 		if r.Growth {
 			for _, finding := range named(r.ID, r.Find(boot)) {

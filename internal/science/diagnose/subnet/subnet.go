@@ -21,6 +21,9 @@ var Rules = []rule.Rule{
 	{ID: cause.SameSubnetInterfaces.Code, Host: true, Parts: []string{"interfaces", "parameters"},
 		Find: rule.Each(rule.EveryHost, sameSubnet), Explains: append(cause.Codes(cause.ARPFlux, cause.ARPWrongSource),
 			"same-subnet-one-egress", "rp-filter-drop")},
+	{ID: cause.SameSubnetMTU.Code, Host: true, Find: rule.Each(rule.EveryHost, mtusHere),
+		Explains: append(cause.Codes(cause.FragmentationNeeded, cause.TCPRetransmissions), "frames-too-long",
+			"unacknowledged")},
 }
 
 // HostsRules are about two hosts in one subnet.
@@ -139,6 +142,27 @@ func mtus(f facts.Trial) (findings []record.Finding) {
 			At(small.Devices(low.Interface)...).Fixed(record.Settings(fix.MTU(changed, at, mtu))...))
 	}
 	return findings
+}
+
+// mtusHere finds two interfaces of one host on one subnet with different MTUs. Frames that the larger
+// one sends are dropped at what takes only the smaller ones, and no router says so.
+func mtusHere(_ facts.Trial, h *facts.Host) *record.Finding {
+	netifs := h.Interfaces[:min(len(h.Interfaces), facts.MostInterfaces)]
+	for n, a := range netifs {
+		for _, b := range netifs[n+1:] {
+			if a.MTU > b.MTU {
+				a, b = b, a
+			}
+			if a.MTU == b.MTU || a.MTU == 0 || !a.Up || !b.Up || a.Member || b.Member || !facts.ShareSubnet(a, b) {
+				continue
+			}
+			return facts.Found(cause.SameSubnetMTU, h, record.Likely,
+				cause.MTUs{Two: cause.Two{First: a.Name, Second: b.Name}, Least: a.MTU, Most: b.MTU}).
+				With(h.Name, fact.MTU{Interface: a.Name, Bytes: a.MTU}, fact.MTU{Interface: b.Name, Bytes: b.MTU}).
+				Fixed(record.Settings(fix.MTU(h, b.Name, a.MTU))...)
+		}
+	}
+	return nil
 }
 
 // MACRules are about MAC addresses of one host.

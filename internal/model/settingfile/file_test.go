@@ -1,6 +1,8 @@
 package settingfile
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,7 +24,7 @@ func TestSysctlConf(t *testing.T) {
 	}
 	var wrong []int
 	for _, a := range f.Apart {
-		if a.Wrong {
+		if a.Kind == Wrong {
 			wrong = append(wrong, a.Line)
 		}
 	}
@@ -73,7 +75,7 @@ func TestPasted(t *testing.T) {
 			}
 		}
 		for _, a := range f.Apart {
-			if got = append(got, a.Instead...); !a.Wrong || a.Text != line {
+			if got = append(got, a.Instead...); a.Kind != Wrong || a.Text != line {
 				t.Errorf("%s: %+v", line, a)
 			}
 		}
@@ -156,8 +158,8 @@ func TestWinning(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, every line of it that is no comment is accounted for
-// once, and what is read can be written and read again.
+// FuzzRead: whatever a file holds, reading it ends; what is read has lines of the file, and what a
+// sysctl.conf sets can be written and read again.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{"a.b = 1\n", "-a/b.c=1", "[sysctl]\na.b=>2\n[main]\ninclude=x", "a=\"1\" # c",
 		"=\n-\n-=\n*.x=1", "\ufeff[a]\n", "a.b='1'", "sysctl -w net.a=1 net.b=2", "echo 1 > /proc/sys/net/a",
@@ -166,36 +168,48 @@ func FuzzRead(f *testing.F) {
 		f.Add("x.conf", seed)
 		f.Add("loader.conf", seed)
 	}
+	for _, name := range samples(f) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(filepath.Base(name), string(text))
+	}
 	f.Fuzz(func(t *testing.T, name, text string) {
 		file := Read(name, []byte(text), "")
-		last := 0
+		rows := strings.Count(text, "\n") + strings.Count(text, "\r") + 1
 		for _, l := range file.Lines {
-			if l.IsOption() { // a line may have several
-				if l.Line < last || strings.ContainsAny(l.Key+l.Value, "\t\n") {
-					t.Fatalf("%+v", l)
-				}
-				last = l.Line
-				continue
+			if l.Line < 1 || l.Line > rows || l.Key == "" || l.Value == "" || strings.ContainsAny(l.Key+l.Value, "\t\n") ||
+				!l.IsOption() && strings.Contains(l.Key, " ") || l.File != name {
+				t.Fatalf("%+v of %d lines", l, rows)
 			}
-			if l.Key == "" || l.Value == "" || l.Line <= last || strings.ContainsAny(l.Key, " \t\n") {
-				t.Fatalf("%+v", l)
+			l.Wrong()
+			InterfaceOf(l.Key)
+		}
+		for _, a := range file.Apart {
+			if a.Line < 1 || a.Line > rows || a.Why == "" || strings.Contains(a.Text, "\n") || len(a.Text) > longest+len("…") ||
+				a.File != name {
+				t.Fatalf("%+v of %d lines", a, rows)
 			}
-			last = l.Line
+		}
+		if file.Format == "" || SystemNames[file.System] == "" || FormatName(file.Format) == file.Format && find(file.Format) == nil {
+			t.Fatalf("%s for %s", file.Format, file.System)
+		}
+		if len(file.Lines)+len(file.Apart) == 0 && !file.Blank && !file.Nothing() {
+			t.Fatal("nothing was read, and that is not said")
+		}
+		if file.Format != sysctlConf {
+			return
 		}
 		for _, l := range Winning([]File{file}, nil) {
-			if l.IsOption() {
-				continue
-			}
-			if strings.ContainsAny(l.Value, "\"'#=") || strings.ContainsAny(l.Key, "-*?[;#=") ||
-				strings.HasPrefix(l.Key, "\ufeff") || l.Bound != "" ||
-				strings.ContainsAny(l.Key, "\v\f\r\u0085\u00a0") {
+			if l.IsOption() || strings.ContainsAny(l.Value, "\"'#=") || strings.ContainsAny(l.Key, "-*?[;#=") ||
+				strings.HasPrefix(l.Key, "\ufeff") || l.Bound != "" || strings.ContainsAny(l.Key, "\v\f\r\u0085\u00a0") ||
+				templated(l.Setting()) != "" || blanks.MatchString(l.Key) || program.MatchString(l.Setting()) {
 				continue // written as it is it would mean something else
 			}
-			if _, why := intended(l.Setting()); why != "" && file.Format != sysctlConf {
-				continue // other formats take it
-			}
 			again := Read("again.conf", []byte(l.Setting()+"\n"), Linux)
-			if len(again.Lines) != 1 || again.Lines[0].Value != l.Value || again.Lines[0].Key != l.Key {
+			if again.Format == sysctlConf && (len(again.Lines) != 1 || again.Lines[0].Value != l.Value ||
+				again.Lines[0].Key != l.Key) {
 				t.Fatalf("%q is read as %+v", l.Setting(), again.Lines)
 			}
 		}

@@ -1,0 +1,207 @@
+package pasted
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// command is a command of a shell or of a switch: its words, including options, without what only
+// says where or as whom it is executed (sudo, ip netns exec, kubectl exec, …).
+type command []string
+
+// is reports whether the command executes program.
+func (c command) is(program string) bool { return len(c) > 0 && c[0] == program }
+
+// has reports whether the command has one of the words.
+func (c command) has(words ...string) bool {
+	return len(c) > 1 && slices.ContainsFunc(c[1:], func(w string) bool { return slices.Contains(words, w) })
+}
+
+// after returns the word that follows another one. Empty: there is none.
+func (c command) after(word string) string {
+	if i := slices.Index(c, word); i >= 0 && i+1 < len(c) {
+		return c[i+1]
+	}
+	return ""
+}
+
+// flag reports whether the command has a short option, alone or among others: -n in "-tan".
+func (c command) flag(letter byte) bool {
+	return len(c) > 1 && slices.ContainsFunc(c[1:], func(w string) bool {
+		return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.IndexByte(w, letter) > 0
+	})
+}
+
+// object returns the first word after the program that is no option, as "route" in "ip -6 route".
+// It skips the values of ip's options that take one.
+func (c command) object() string {
+	for i := 1; i < len(c); i++ {
+		switch {
+		case !strings.HasPrefix(c[i], "-"):
+			return c[i]
+		case slices.Contains([]string{"-n", "-netns", "-f", "-family", "-l", "-loops", "-rc", "-rcvbuf"}, c[i]) &&
+			c.is("ip"):
+			i++
+		}
+	}
+	return ""
+}
+
+// ip reports whether the command is ip(8) or bridge(8) with an object, which may be abbreviated.
+func (c command) ip(object string) bool {
+	given := c.object()
+	return c.is("ip") && given != "" && (strings.HasPrefix(object, given) || strings.HasPrefix(given, object))
+}
+
+// prints returns the file whose text the command prints, wholly or in part: that of cat, grep, head
+// and the like. Empty: none, or several.
+func (c command) prints() string {
+	if len(c) == 0 || !slices.Contains(printers, c[0]) {
+		return ""
+	}
+	file := ""
+	for _, w := range c[1:] {
+		if strings.HasPrefix(w, "/") || strings.HasPrefix(w, "./") {
+			if file != "" && path.Dir(file) != path.Dir(w) {
+				return ""
+			}
+			file = w
+		}
+	}
+	return file
+}
+
+var printers = []string{"cat", "head", "tail", "grep", "egrep", "fgrep", "zgrep", "less", "more", "awk", "sed", "tac"}
+
+// filters reports whether a command line passes the output through a program that omits lines, so
+// that what is not in the text may still be on the machine.
+func filters(line string) bool {
+	for i, part := range strings.Split(line, "|") {
+		words := strings.Fields(part)
+		if len(words) == 0 {
+			continue
+		}
+		name := path.Base(words[0])
+		if slices.Contains([]string{"grep", "egrep", "fgrep", "head", "tail", "awk", "sed", "cut", "uniq"}, name) &&
+			(i > 0 || name != "awk" && name != "sed") {
+			return true
+		}
+	}
+	return false
+}
+
+// wrappers are programs that execute the command behind their own options, and how many words of
+// their own they have before it; -1: the command follows "--", or the next word that is neither an
+// option nor its value.
+var wrappers = map[string]int{"sudo": 0, "doas": 0, "time": 0, "nohup": 0, "busybox": 0, "env": 0, "command": 0,
+	"exec": 0, "timeout": 1, "nice": 0, "ionice": 0, "chrt": 1, "taskset": 1, "stdbuf": 0, "unbuffer": 0, "watch": 0,
+	"chroot": 1, "toolbox": 0}
+
+var assignment = regexp.MustCompile(`^[A-Za-z_]\w*=\S*$`)
+
+// optionsWithValue are options of wrappers that are followed by a value.
+var optionsWithValue = map[string][]string{"sudo": {"-u", "-g", "-U"}, "watch": {"-n", "--interval"},
+	"nice": {"-n"}, "env": {"-u"}, "timeout": {"-k", "-s"}, "doas": {"-u"}, "ionice": {"-c", "-n"}}
+
+// commandOf returns the first command of a shell line, without what executes it elsewhere or as
+// someone else, and the host that ssh(1) executes it on. Empty: the line has no command.
+func commandOf(line string) (c command, host string) {
+	line = strings.TrimSpace(line)
+	if i := strings.Index(line, " #"); i >= 0 {
+		line = line[:i] // a comment
+	}
+	words := strings.Fields(cutAtOperator(line))
+	for range 8 { // sudo ip netns exec red sudo …
+		for len(words) > 0 && assignment.MatchString(words[0]) {
+			words = words[1:]
+		}
+		if len(words) == 0 {
+			return nil, host
+		}
+		words[0] = path.Base(words[0])
+		own, wraps := wrappers[words[0]]
+		switch {
+		case wraps:
+			words = behindOptions(words, own)
+		case words[0] == "ip" && len(words) > 4 && strings.HasPrefix("netns", words[1]) && words[2] == "exec":
+			words = words[4:]
+		case words[0] == "ip" && len(words) > 3 && words[1] == "vrf" && words[2] == "exec":
+			words = words[4:]
+		case slices.Contains([]string{"nsenter", "unshare"}, words[0]):
+			words = behindOptions(words, 0)
+		case slices.Contains([]string{"docker", "podman", "nerdctl", "crictl", "kubectl", "oc", "lxc", "pct"}, words[0]) &&
+			slices.Contains(words, "exec"):
+			words = inContainer(words)
+		case words[0] == "ssh" && len(words) > 2:
+			at := slices.IndexFunc(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }) + 1
+			if at == 0 || at+1 >= len(words) {
+				return words, host
+			}
+			_, host, _ = strings.Cut("@"+words[at], "@")
+			host = host[strings.LastIndex(host, "@")+1:]
+			words = strings.Fields(strings.Trim(strings.Join(words[at+1:], " "), `'"`))
+		default:
+			return words, host
+		}
+	}
+	return words, host
+}
+
+// cutAtOperator returns what precedes the first operator of a shell that is not quoted.
+func cutAtOperator(line string) string {
+	quoted := rune(0)
+	for i, r := range line {
+		switch {
+		case quoted != 0:
+			if r == quoted {
+				quoted = 0
+			}
+		case r == '\'' || r == '"':
+			quoted = r
+		case strings.ContainsRune("|;&<>", r):
+			line = line[:i]
+			if r == '>' || r == '<' {
+				line = strings.TrimRight(line, "0123456789")
+			}
+			return line
+		}
+	}
+	return line
+}
+
+// behindOptions returns the words behind a program, its options and this many further words.
+func behindOptions(words []string, own int) []string {
+	program := words[0]
+	for words = words[1:]; len(words) > 0; words = words[1:] {
+		switch {
+		case words[0] == "--":
+			return words[1:]
+		case slices.Contains(optionsWithValue[program], words[0]):
+			words = words[min(1, len(words)-1):]
+		case strings.HasPrefix(words[0], "-") || assignment.MatchString(words[0]):
+		case own > 0:
+			own--
+		default:
+			return words
+		}
+	}
+	return nil
+}
+
+// inContainer returns the command that docker exec, kubectl exec and the like execute.
+func inContainer(words []string) []string {
+	if i := slices.Index(words, "--"); i >= 0 {
+		return words[i+1:]
+	}
+	at := slices.Index(words, "exec") + 1
+	for ; at < len(words); at++ {
+		if slices.Contains([]string{"-n", "-c", "-u", "-w", "-e", "--namespace", "--container", "--user"}, words[at]) {
+			at++
+		} else if !strings.HasPrefix(words[at], "-") {
+			return words[at+1:]
+		}
+	}
+	return nil
+}

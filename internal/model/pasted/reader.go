@@ -1,0 +1,479 @@
+package pasted
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/netstate"
+	"linerate/internal/model/plain"
+)
+
+// reader reads a text line by line. It is in one section at a time.
+type reader struct {
+	Text
+	all  []*machine
+	now  *machine // that of the previous lines; nil: none yet
+	next string   // name from a prompt or title for the lines that follow
+	gap  bool     // whether an empty line precedes, or a section begins
+	// fresh is the context of the lines after the beginning of a section. Nil: that of the previous
+	// lines continues.
+	fresh *context
+	in    start
+	// collected has the lines of the section if one of its formats needs all of them.
+	collected []line
+	// tentative are lines of one shape that are too few to tell the format, and trial is a machine
+	// that has read only them.
+	tentative []line
+	shape     *format
+	trial     *machine
+	lines     map[*format]*FormatLines
+	// member is the file of an archive that is read: all of it is one section. Empty: none is. of is
+	// the host of a text with several sections.
+	member, of string
+}
+
+// wholly reports whether a format of the section needs all of its lines.
+func (r *reader) wholly() bool {
+	return slices.ContainsFunc(r.in.formats, func(f *format) bool { return f.whole != nil })
+}
+
+// line is a line of the text.
+type line struct {
+	number int
+	text   string
+	gap    bool // whether an empty line precedes it
+}
+
+// read reads a line.
+func (r *reader) read(l line) {
+	l.gap = r.gap
+	if r.member != "" {
+		r.readKnown(l)
+		return
+	}
+	if s, is := startOf(l.text); is {
+		if r.of != "" {
+			s.host = r.of
+		}
+		r.begin(s)
+		return
+	}
+	if m := title.FindStringSubmatch(l.text); m != nil && r.names(l.text, m[1]) {
+		r.begin(start{host: m[1]})
+		return
+	}
+	switch {
+	case fence.MatchString(l.text):
+		r.count(nil, idle)
+		r.gap = true
+		return
+	case noise.MatchString(l.text):
+		r.count(nil, idle)
+		return
+	case len(r.in.formats) == 0:
+		r.guess(l)
+		return
+	}
+	r.readKnown(l)
+}
+
+// readKnown reads a line of a section of known formats.
+func (r *reader) readKnown(l line) {
+	if r.wholly() {
+		r.collect(l)
+		return
+	}
+	if noise.MatchString(l.text) {
+		r.count(nil, idle)
+		return
+	}
+	for _, f := range r.ordered(r.in.formats) {
+		if mark := r.take(f, l); mark != unread {
+			return
+		}
+	}
+	// The output of a command ends without a prompt where a line tells another format.
+	if r.member == "" && l.gap && slices.ContainsFunc(formats, func(f *format) bool { return f.tells(l.text) }) {
+		r.in.formats, r.fresh = nil, behind(nil)
+		r.guess(l)
+		return
+	}
+	r.lose(l)
+}
+
+// noise matches what shells and programs say instead of an output.
+var noise = regexp.MustCompile(`(?i)(^|: )(command not found|permission denied|operation not permitted|no such (file or directory|device)` +
+	`|not found|operation not supported|cannot open|invalid argument|is a directory)\.?$|^(Last login: |logout$|exit$|\^C$|\[sudo\] password)`)
+
+// names reports whether a line that ends with a colon names a machine.
+func (r *reader) names(text, name string) bool {
+	if slices.Contains(sections, name) || slices.Contains(driverKeys, name) || slices.Contains(partTitles, name) {
+		return false
+	}
+	// Within the output of a command, such lines are heads of its parts, unless a gap precedes.
+	return len(r.in.formats) == 0 || r.gap && !slices.ContainsFunc(r.in.formats, func(f *format) bool {
+		return f.header != nil && r.now != nil && f.header(r.now, text)
+	})
+}
+
+// begin begins a section.
+func (r *reader) begin(s start) {
+	r.end()
+	if r.member == "" {
+		r.count(nil, idle)
+	}
+	r.in, r.gap, r.fresh = s, true, behind(s.command)
+	r.fresh.filtered = s.filtered
+	if s.host == "" {
+		return
+	}
+	name := plain.Short(s.host, longestName)
+	if i := slices.IndexFunc(r.all, func(m *machine) bool { return m.named && m.Reading.Host == name }); i >= 0 {
+		r.now, r.next = r.all[i], ""
+		return
+	}
+	r.now, r.next = nil, name
+}
+
+// end ends the section.
+func (r *reader) end() {
+	r.drop()
+	if len(r.collected) == 0 {
+		return
+	}
+	list := r.collected
+	r.collected = nil
+	s := &section{lines: list, marks: make([]mark, len(list))}
+	for _, f := range r.in.formats {
+		if f.whole == nil {
+			continue
+		}
+		m := r.at(f, "")
+		f.whole(m, s)
+		if slices.Contains(s.marks, used) {
+			r.keep(m, f)
+		}
+		for i := range s.marks {
+			if s.marks[i] != unread {
+				r.count(f, s.marks[i])
+			}
+		}
+		if slices.Contains(s.marks, used) || slices.Contains(s.marks, idle) {
+			break
+		}
+	}
+	for i, l := range list {
+		if s.marks[i] == unread {
+			r.lose(l)
+		}
+	}
+}
+
+// section is the text that a format reads at once.
+type section struct {
+	lines []line
+	marks []mark
+}
+
+// text returns the lines of a section as one text.
+func (s *section) text() string {
+	var b strings.Builder
+	for _, l := range s.lines {
+		b.WriteString(l.text)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// all marks all lines that are unread.
+func (s *section) all(m mark) {
+	for i := range s.marks {
+		if s.marks[i] == unread {
+			s.marks[i] = m
+		}
+	}
+}
+
+// collect keeps a line for the end of the section.
+func (r *reader) collect(l line) {
+	if len(r.collected) >= mostRows {
+		r.lose(l)
+		return
+	}
+	r.collected = append(r.collected, l)
+	r.gap = false
+}
+
+// ordered returns formats, beginning with that of the last line.
+func (r *reader) ordered(list []*format) []*format {
+	if r.now == nil || r.gap || r.now.last == nil || len(list) < 2 {
+		return list
+	}
+	if i := slices.Index(list, r.now.last); i > 0 {
+		ordered := make([]*format, 0, len(list))
+		ordered = append(ordered, list[i])
+		ordered = append(ordered, list[:i]...)
+		return append(ordered, list[i+1:]...)
+	}
+	return list
+}
+
+// take has a format read a line for the machine that it belongs to.
+func (r *reader) take(f *format, l line) mark {
+	m := r.at(f, l.text)
+	if f.header != nil && f.header(m, l.text) {
+		if m.has[f] && !m.named {
+			m = r.other()
+			f.header(m, l.text)
+		}
+		r.keep(m, f)
+		r.count(f, idle)
+		return idle
+	}
+	if f.row == nil {
+		return unread
+	}
+	result := f.row(m, l.text)
+	if result != unread {
+		r.keep(m, f)
+		r.count(f, result)
+	}
+	return result
+}
+
+// guess reads a line of an unknown command by its shape.
+func (r *reader) guess(l line) {
+	if r.shape != nil { // more of the same
+		if r.trial.try(r.shape, l.text) {
+			r.tentative = append(r.tentative, l)
+			r.commit()
+			return
+		}
+	} else if r.now != nil && r.now.last != nil && !r.gap && !r.now.last.shapeless && r.fresh == nil &&
+		r.take(r.now.last, l) != unread {
+		return
+	}
+	trial := &machine{}
+	for _, f := range likely(l.text) {
+		if f.shapeless || f.row == nil || f == r.shape {
+			continue
+		}
+		r.blank(trial)
+		headed := f.header != nil && f.header(trial, l.text)
+		if !headed && f.row(trial, l.text) == unread {
+			continue
+		}
+		r.drop()
+		r.shape, r.trial, r.tentative = f, trial, []line{l}
+		trial.last = f
+		if headed || f.tells(l.text) {
+			r.commit()
+		}
+		return
+	}
+	r.lose(l)
+}
+
+// likely returns the formats, beginning with those that a single line tells.
+func likely(text string) []*format {
+	for i, f := range formats {
+		if f.tells(text) && f != formats[0] {
+			list := make([]*format, 0, len(formats))
+			list = append(list, f)
+			list = append(list, formats[:i]...)
+			return append(list, formats[i+1:]...)
+		}
+	}
+	return formats
+}
+
+// tells reports whether a single line tells that it is of the format.
+func (f *format) tells(text string) bool { return !f.shapeless && f.sure != nil && f.sure(text) }
+
+// blank makes a machine one that has read nothing, to try a format.
+func (r *reader) blank(m *machine) {
+	*m = machine{context: context{at: -1}}
+	if r.fresh != nil {
+		m.context = *r.fresh
+	} else if r.now != nil {
+		m.context = r.now.context
+	}
+}
+
+// try reads a line, and reports whether it has the format's form.
+func (m *machine) try(f *format, text string) bool {
+	if f.header != nil && f.header(m, text) || f.row(m, text) != unread {
+		m.last = f
+		return true
+	}
+	return false
+}
+
+// commit reads the tentative lines for the machine that they belong to. The format of the next
+// lines is then known to be possible, but not certain.
+func (r *reader) commit() {
+	list, f := r.tentative, r.shape
+	r.tentative, r.shape, r.trial = nil, nil, nil
+	for _, l := range list {
+		r.gap = l.gap
+		if r.take(f, l) == unread {
+			r.lose(l)
+		}
+	}
+}
+
+// drop gives up the tentative lines.
+func (r *reader) drop() {
+	for _, l := range r.tentative {
+		r.lose(l)
+	}
+	r.tentative, r.shape, r.trial = nil, nil, nil
+}
+
+// lose counts a line that is not read.
+func (r *reader) lose(l line) {
+	r.Lines++
+	if r.Lost++; len(r.NotUnderstood) < mostLost {
+		where := fmt.Sprintf("line %d", l.number)
+		if r.member != "" {
+			where = plain.Short(r.member, 200) + " " + where
+		}
+		r.NotUnderstood = append(r.NotUnderstood, where+": "+plain.Short(strings.TrimSpace(l.text), 100))
+	}
+}
+
+// count counts a line of a format. Nil: it is of none, such as a prompt.
+func (r *reader) count(f *format, m mark) {
+	r.Lines++
+	if m == idle {
+		r.Idle++
+	}
+	if f == nil {
+		return
+	}
+	if r.lines == nil {
+		r.lines = map[*format]*FormatLines{}
+	}
+	c := r.lines[f]
+	if c == nil {
+		c = &FormatLines{Format: f.name}
+		r.lines[f] = c
+	}
+	if m == used {
+		c.Used++
+	} else {
+		c.Idle++
+	}
+}
+
+// at returns the machine that a line of a format belongs to. Without a prompt, a switch's table and
+// whatever repeats what the machine already has belong to a new machine.
+func (r *reader) at(f *format, text string) *machine {
+	m := r.now
+	if m == nil {
+		return r.other()
+	}
+	if r.fresh != nil {
+		m.context = *r.fresh
+	}
+	again := m.has[f] && f.again != nil && f.again(m, text, r.gap)
+	if !m.named && (again || len(m.has) > 0 && m.isSwitch() != (f.part == forwardingTable)) {
+		return r.other()
+	}
+	return m
+}
+
+const forwardingTable = "forwarding table"
+
+// isSwitch reports whether the machine has a switch's table of MAC addresses.
+func (m *machine) isSwitch() bool {
+	for f := range m.has {
+		if f.part == forwardingTable {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reader) other() *machine {
+	m := &machine{has: map[*format]bool{}, context: context{at: -1}}
+	if r.next != "" {
+		m.named, m.Reading.Host = true, r.next
+	}
+	if r.fresh != nil {
+		m.context = *r.fresh
+	}
+	return m
+}
+
+// keep records that a line of a format was read.
+func (r *reader) keep(m *machine, f *format) {
+	if !slices.Contains(r.all, m) && len(r.all) < mostMachines {
+		r.all = append(r.all, m)
+	}
+	if f.part != "nics" {
+		m.block = ""
+	}
+	m.has[f], m.last = true, f
+	r.now, r.gap, r.next, r.fresh = m, false, "", nil
+}
+
+// finish names the machines without a prompt, and removes those of which only a header was read.
+func (r *reader) finish() {
+	r.end()
+	for _, f := range formats {
+		if c := r.lines[f]; c != nil {
+			r.Formats = append(r.Formats, *c)
+		}
+	}
+	hosts, switches := 0, 0
+	for _, m := range r.all {
+		m.finishBonds()
+		m.finishIRQs()
+		m.finishPCI()
+		m.finishNICs()
+		m.finishCPUs()
+		m.finishSockets()
+		m.finishRules()
+		if !m.rows() {
+			continue
+		}
+		m.Schema, m.Reading.Snapshot.Host = netstate.HostSnapshotSchema, m.Reading.Host
+		if !m.named {
+			if m.isSwitch() {
+				switches++
+				m.Reading.Host = fmt.Sprint("switch", switches)
+			} else {
+				hosts++
+				m.Reading.Host = fmt.Sprint("host", hosts)
+			}
+		}
+		m.Host.Host, m.Reading.Snapshot.Host = m.Reading.Host, m.Reading.Host
+		m.Host.CPUs = max(len(m.Reading.End.Softnet), m.cpus)
+		m.Reading.Snapshot.Sysctls = m.State.Parameters
+		for f := range m.has {
+			if f.part != "" && !slices.Contains(m.Pasted, f.part) {
+				m.Pasted = append(m.Pasted, f.part)
+			}
+		}
+		if len(m.Reading.End.Interfaces) > 0 {
+			m.Pasted = append(m.Pasted, "interface counters")
+		}
+		if len(m.State.Sockstat) > 0 && !slices.Contains(m.Pasted, "sockstat") {
+			m.Pasted = append(m.Pasted, "sockstat")
+		}
+		slices.Sort(m.Pasted)
+		r.Machines = append(r.Machines, m.HostSnapshot)
+	}
+}
+
+func (m *machine) rows() bool {
+	s, end, state := m.Reading.Snapshot, m.Reading.End, m.State
+	return len(s.Interfaces)+len(s.Neighbours)+len(s.FDB)+len(s.Routes)+len(s.Rules)+len(s.Lookups)+len(end.SNMP)+
+		len(end.Qdiscs)+len(end.Softnet)+
+		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners)+len(state.Bonds) > 0 ||
+		len(state.CPULoad)+len(state.Governors)+len(state.Sockstat)+len(end.Events)+len(end.Softirqs)+len(end.CPU)+
+			len(end.Interfaces) > 0 || m.cpus > 0 || state.Log != nil
+}

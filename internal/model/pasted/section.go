@@ -1,0 +1,155 @@
+package pasted
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A text consists of sections, each of them what one command printed or one file contains. A line
+// begins a section if it is a prompt with a command, a command alone or in a frame, the head that
+// head(1) and tail(1) print before a file, or a title that names a machine.
+
+// start is how a section begins.
+type start struct {
+	// host is the machine's name in a prompt, a title or behind ssh. Empty: that of the section
+	// before.
+	host string
+	// command is what the line executes. Nil: nothing, or what is unknown.
+	command command
+	// filtered reports whether lines of the output may be missing.
+	filtered bool
+	// formats are those that the command prints. None: the command is unknown.
+	formats []*format
+}
+
+var (
+	// prompt matches the prompt of a shell or a switch: "root@nas:~#", "[me@nas ~]$", "switch#show
+	// mac", "nas>", "core@node ~ $", "root@nas ~ %".
+	prompt = regexp.MustCompile(`^\s*(?:\([\w.-]+\) ?)?\[?(?:[\w.-]+@)?([A-Za-z][\w.-]*)` +
+		`(?:[: ][^\s#$>=\]%]*)?\]?(?: \([^()\s]+\))?\s?([#$>%])(?:\s*([^\s:=].*))?$`)
+	// userPrompt has a user's name, and then may have any path.
+	userPrompt = regexp.MustCompile(`^\s*(?:\([\w.-]+\) ?)?\[?[\w.-]+@([A-Za-z0-9][\w.-]*)(?:[:\s]+[~/][^#$>%\]]*)?\]?` +
+		`\s*[#$>%❯]\s*(.*)$`)
+	// nameless matches a prompt without a machine's name: "-bash-4.2#", "# ", "~ # ", "➜  ~".
+	namelessPrompt = regexp.MustCompile(`^\s*(?:-?(?:ba|da|k|z|a|tc)?sh-?[\d.]*|~|/[\w./-]*|➜\s+\S+|└─+|PS [A-Z]:\\[^>]*)?\s?[#$>%❯➜]\s+(\S.*)$|` +
+		`^\s*-?(?:ba|da|k|z)?sh-[\d.]+[#$]\s*(.*)$|^\+{1,3} (\S.*)$`)
+	// kali is the first of two lines of a prompt, which names the machine.
+	kali = regexp.MustCompile(`^┌─+\(\S+?[@㉿]([\w.-]+)\)-\[.*\]$`)
+	// fileHead is printed by head(1), tail(1) and more(1) before each of several files.
+	fileHead = regexp.MustCompile(`^(?:==> (\S.*) <==|:{14}\s*$)$`)
+	// title matches a line that names what follows it: "brik1:". Similar lines are sections of netstat
+	// -s, or keys of ethtool -i that the driver leaves empty.
+	title = regexp.MustCompile(`^([A-Za-z][\w.-]*):$`)
+	// frame matches characters around a command that stands alone: "### ip addr ###", "`ip addr`:".
+	frame = "#=*-_+~:[]()`\"'|>$ \t"
+	// leads are words before a command that stands alone.
+	leads = regexp.MustCompile(`(?i)^(?:output of|running|executing|command|cmd|file|contents? of|result of)[: ]+`)
+	// fence is the beginning or end of a block of code in Markdown, or such tags of a forum.
+	fence = regexp.MustCompile("^\\s*(?:```+|~~~+)\\s*[\\w-]*\\s*$|^\\s*\\[/?(?:code|quote|pre)(?:=[^\\]]*)?\\]\\s*$")
+)
+
+// startOf returns how a line begins a section. Is is false if it does not.
+func startOf(line string) (s start, is bool) {
+	if iwPhy.MatchString(line) {
+		return s, false
+	}
+	if m := fileHead.FindStringSubmatch(line); m != nil && m[1] != "" {
+		return startWith("", "cat "+m[1]), true
+	}
+	if m := userPrompt.FindStringSubmatch(line); m != nil {
+		return startWith(m[1], m[2]), true
+	}
+	if m := prompt.FindStringSubmatch(line); m != nil {
+		s := startWith(m[1], m[3])
+		// What follows "name %" or "name #" is a command only if it is known: "50 % of".
+		if m[2] != "%" || len(s.formats) > 0 {
+			return s, true
+		}
+	}
+	if m := kali.FindStringSubmatch(line); m != nil {
+		return start{host: m[1]}, true
+	}
+	if m := namelessPrompt.FindStringSubmatch(line); m != nil {
+		s := startWith("", m[1]+m[2]+m[3])
+		if len(s.formats) > 0 || len(s.command) > 0 && knownProgram(s.command[0]) || m[2] != "" {
+			return s, true
+		}
+	}
+	return alone(line)
+}
+
+// startWith returns the start of a section that a command line begins.
+func startWith(host, text string) start {
+	c, over := commandOf(text)
+	if over != "" {
+		host = over
+	}
+	return start{host: host, command: c, filtered: filters(text), formats: printedBy(c)}
+}
+
+// alone returns the start of a section if the line is a command, or the path of a file, without a
+// prompt, perhaps in a frame.
+func alone(line string) (s start, is bool) {
+	text := strings.Trim(strings.TrimSpace(line), frame)
+	if text == "" || len(text) > 200 || strings.HasPrefix(strings.TrimSpace(line), "<") {
+		return s, false
+	}
+	text = leads.ReplaceAllString(text, "")
+	if strings.HasPrefix(text, "/") && !strings.ContainsAny(text, " \t:") {
+		if list := ofFile(text); len(list) > 0 && !strings.HasPrefix(path.Base(text), ".") {
+			return start{command: command{"cat", text}, formats: list}, true
+		}
+	}
+	s = startWith("", text)
+	return s, len(s.formats) > 0 && plausible(s.command)
+}
+
+// plausible reports whether words that stand alone are a command and not a sentence that begins
+// with a program's name: its arguments are options, paths, names of interfaces or objects of ip(8).
+func plausible(c command) bool {
+	if len(c) > 12 {
+		return false
+	}
+	options := 0
+	for i, w := range c[1:] {
+		switch {
+		case strings.HasPrefix(w, "-"), strings.HasPrefix(w, "/"), strings.HasPrefix(w, "'"), strings.HasPrefix(w, `"`):
+			options++
+		case slices.Contains(argumentWords, w):
+			options++
+		case options > 0 || i == 0 && ifnameLike.MatchString(w):
+		default:
+			return false
+		}
+	}
+	return len(c) > 1 || slices.Contains(bareWords, c[0])
+}
+
+// argumentWords are arguments of commands that stand alone: objects and words of iproute2, of nmcli
+// and of switches.
+var argumentWords = []string{"a", "addr", "address", "l", "link", "r", "ro", "route", "rule", "ru", "n", "neigh",
+	"neighbor", "neighbour", "nexthop", "fdb", "vlan", "qdisc", "class", "filter", "ntable", "maddr", "tcp_metrics",
+	"show", "list", "ls", "dev", "get", "state", "ruleset", "device", "connection", "con", "general", "status",
+	"tables", "config", "dump", "mac", "address-table", "interface", "interfaces", "arp", "dot", "phy", "info",
+	"bgp", "summary", "root"}
+
+// bareWords are programs that print something without arguments and whose name is no English word.
+var bareWords = []string{"ifconfig", "nstat", "dmesg", "iwconfig", "netstat", "ss", "mii-tool", "nmcli", "lspci",
+	"lscpu", "networkctl", "mpstat", "brctl", "uptime", "logread", "ethtool"}
+
+// ifnameLike matches what can only be the name of an interface.
+var ifnameLike = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,14}$`)
+
+// knownProgram reports whether some format is printed by the program, whatever its arguments.
+func knownProgram(name string) bool { return slices.Contains(knownPrograms, name) }
+
+// knownPrograms are programs whose output has no meaning here, and those of which only some has.
+// After a prompt without a machine's name they tell a command from a comment.
+var knownPrograms = []string{"ip", "ss", "tc", "ethtool", "bridge", "netstat", "nstat", "arp", "sysctl", "dmesg",
+	"cat", "show", "ifconfig", "route", "ping", "ping6", "tracepath", "traceroute", "mtr", "iperf", "iperf3", "uname",
+	"uptime", "hostname", "date", "grep", "head", "tail", "ls", "lspci", "lscpu", "free", "top", "ps", "nft",
+	"iptables", "journalctl", "systemctl", "mpstat", "sar", "iw", "iwconfig", "nmcli", "networkctl", "tcpdump", "curl",
+	"wget", "dd", "modinfo", "lsmod", "modprobe", "echo", "cd", "vi", "vim", "nano", "apt", "yum", "dnf", "docker",
+	"kubectl", "for", "while", "id", "who", "w", "last", "service", "teamdctl", "brctl", "mii-tool", "lldpctl"}

@@ -1,0 +1,338 @@
+package settingfile
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/source"
+)
+
+// Ansible is the format of a file of tasks for ansible.posix.sysctl, which can be written as well.
+const Ansible = "ansible"
+
+var _ = register(&format{
+	name: Ansible, label: "Ansible", manual: "ansible.posix.sysctl",
+	by: "a list of plays or tasks; variables whose names have `sysctl`",
+	yields: "`sysctl`, `ansible.posix.sysctl`, also with `loop`, `with_items` or `with_dict` over what the file has; variables `…sysctl…`; " +
+		"`copy`, `lineinfile`, `blockinfile` of `sysctl.d`; `command` and `shell` as scripts. Roles and other files of tasks are not read",
+	shape: func(n *source.Node) bool {
+		for _, item := range n.Items {
+			if isPlay(item) || isTask(item) {
+				return true
+			}
+		}
+		for _, e := range n.Entries {
+			if isSysctlVariable(e) {
+				return true
+			}
+		}
+		return false
+	},
+	tree: (*treeReader).ansible,
+})
+
+// ansibleSets are the parts of a play that have tasks.
+var ansibleSets = []string{"pre_tasks", "tasks", "post_tasks", "handlers"}
+
+func isPlay(n *source.Node) bool {
+	return at(n, "hosts") != nil && (text(n, "hosts") != "" || at(n, "tasks") != nil) || at(n, "import_playbook") != nil
+}
+
+// ansibleModules are modules by which a list of tasks is recognised.
+var ansibleModules = []string{"sysctl", "command", "shell", "raw", "copy", "template", "lineinfile", "blockinfile", "file",
+	"package", "apt", "yum", "dnf", "service", "systemd", "modprobe", "include_tasks", "import_tasks", "include_role",
+	"import_role", "set_fact", "debug", "assert", "fail", "stat", "block", "user", "include_vars"}
+
+// moduleOf returns the name of a module without its collection.
+func moduleOf(key string) string {
+	for _, collection := range []string{"ansible.builtin.", "ansible.posix.", "community.general.", "ansible.legacy."} {
+		key = strings.TrimPrefix(key, collection)
+	}
+	return key
+}
+
+func isTask(n *source.Node) bool {
+	return slices.ContainsFunc(n.Entries, func(e source.Entry) bool {
+		return slices.Contains(ansibleModules, moduleOf(e.Key.Text)) || strings.HasPrefix(e.Key.Text, "ansible.")
+	})
+}
+
+var sysctlVariable = regexp.MustCompile(`^\w*sysctl\w*$`)
+
+// isSysctlVariable reports whether a variable has parameters: a mapping of them, or a list of names
+// with values.
+func isSysctlVariable(e source.Entry) bool {
+	if !sysctlVariable.MatchString(e.Key.Text) || e.Key.Text == "sysctl" || e.Key.Text == "sysctls" {
+		return false // the plain names are those of other programs as well
+	}
+	for _, item := range e.Value.Items {
+		if named(item) != "" {
+			return true
+		}
+	}
+	return slices.ContainsFunc(e.Value.Entries, func(e source.Entry) bool { return isParameter(e.Key.Text) })
+}
+
+// named returns the key of a mapping that has the name of a parameter. Empty: there is none.
+func named(item *source.Node) string {
+	for _, key := range []string{"name", "key", "param", "parameter", "sysctl"} {
+		if isParameter(text(item, key)) {
+			return key
+		}
+	}
+	return ""
+}
+
+// ansible reads plays, tasks or variables.
+func (r *treeReader) ansible(n *source.Node) {
+	vars := map[string]*source.Node{}
+	for _, e := range n.Entries {
+		vars[e.Key.Text] = e.Value
+	}
+	plays := 0
+	for _, item := range n.Items {
+		if isPlay(item) {
+			plays++
+		}
+	}
+	for _, item := range n.Items {
+		if !isPlay(item) {
+			r.task(item, vars, 0)
+			continue
+		}
+		if hosts := text(item, "hosts"); plays > 1 {
+			r.within = "hosts " + hosts
+		}
+		for _, key := range []string{"roles", "import_playbook"} {
+			if others := at(item, key); others != nil {
+				r.unread(others, "tasks of other files are not read: give those files as well")
+			}
+		}
+		own := vars
+		if list := at(item, "vars"); list != nil {
+			own = map[string]*source.Node{}
+			for _, e := range list.Entries {
+				own[e.Key.Text] = e.Value
+			}
+		}
+		for _, set := range ansibleSets {
+			if tasks := at(item, set); tasks != nil {
+				for _, t := range tasks.Items {
+					r.task(t, own, 0)
+				}
+			}
+		}
+		if list := at(item, "vars"); list != nil {
+			r.variables(list)
+		}
+		r.within = ""
+	}
+	r.variables(n)
+}
+
+// variables reads variables with parameters that no task has used.
+func (r *treeReader) variables(n *source.Node) {
+	for _, e := range n.Entries {
+		if r.used[e.Value] || !isSysctlVariable(e) {
+			continue
+		}
+		r.use(e.Value)
+		for _, item := range e.Value.Items {
+			if key := named(item); key != "" {
+				r.pair(item, key)
+			}
+		}
+		for _, one := range e.Value.Entries {
+			if value := at(one.Value, "value"); value != nil {
+				r.parameter(one.Key, value)
+				continue
+			}
+			r.parameter(one.Key, one.Value)
+		}
+	}
+}
+
+// pair reads a mapping with a name and a value.
+func (r *treeReader) pair(item *source.Node, key string) {
+	name, _ := item.Get(key)
+	for _, k := range []string{"value", "val"} {
+		if value, is := item.Get(k); is {
+			r.parameter(name.Value, value.Value)
+			return
+		}
+	}
+	r.unread(item, "expected a value beside "+key)
+}
+
+// task reads a task, or a block of them.
+func (r *treeReader) task(t *source.Node, vars map[string]*source.Node, depth int) {
+	if depth > deepest {
+		return
+	}
+	was := r.when
+	defer func() { r.when = was }()
+	if condition, is := t.Get("when"); is {
+		r.when = strings.Trim(r.when+", "+fmt.Sprintf("when on line %d", condition.Key.At.Line), ", ")
+	}
+	for _, e := range t.Entries {
+		switch module := moduleOf(e.Key.Text); module {
+		case "block", "rescue", "always":
+			for _, one := range e.Value.Items {
+				r.task(one, vars, depth+1)
+			}
+		case "sysctl":
+			r.loop(t, e, vars)
+		case "shell", "command", "raw":
+			r.ansibleCommand(e.Value)
+		case "copy", "blockinfile", "lineinfile", "template":
+			r.ansibleFile(module, e.Value)
+		case "include_tasks", "import_tasks", "include_role", "import_role", "include_vars", "script":
+			r.unread(e.Value, "tasks of other files are not read: give those files as well")
+		}
+	}
+}
+
+// ansibleCommand reads a command.
+func (r *treeReader) ansibleCommand(n *source.Node) {
+	if cmd := at(n, "cmd"); cmd != nil {
+		n = cmd
+	}
+	if n.Kind != source.Scalar || !relevant(n.Text) {
+		return
+	}
+	if on := templated(n.Text); on != "" {
+		r.unread(n, "it depends on "+on+", which another program replaces")
+		return
+	}
+	r.command(n)
+}
+
+// ansibleFile reads what a task writes to a file.
+func (r *treeReader) ansibleFile(module string, args *source.Node) {
+	name := text(args, "dest")
+	if name == "" {
+		name = text(args, "path")
+	}
+	for _, key := range []string{"content", "block", "line"} {
+		if content := at(args, key); content != nil && content.Kind == source.Scalar {
+			r.content(name, content)
+			return
+		}
+	}
+	if isSysctlFile(name) && (module == "copy" || module == "template") {
+		r.unread(args, "the content of "+name+" is in another file: give that as well")
+	}
+}
+
+// ansibleLoops are the keys that repeat a task.
+var ansibleLoops = []string{"loop", "with_items", "with_dict", "with_list", "with_flattened"}
+
+// loop reads a task of module sysctl for each item of its loop.
+func (r *treeReader) loop(t *source.Node, module source.Entry, vars map[string]*source.Node) {
+	args := arguments(module.Value)
+	r.use(module.Value)
+	variable := text(t, "loop_control", "loop_var")
+	if variable == "" {
+		variable = "item"
+	}
+	for _, key := range ansibleLoops {
+		over, is := t.Get(key)
+		if !is {
+			continue
+		}
+		r.use(over.Value)
+		list := over.Value
+		if list.Kind == source.Scalar {
+			m := wholeExpression.FindStringSubmatch(strings.TrimSpace(list.Text))
+			if m == nil || vars[m[1]] == nil || m[2] != "" && !strings.Contains(m[2], "dict2items") {
+				r.f.apart(Unread, over.Key.At.Line, r.line(over.Key.At.Line), "depends on "+list.Text)
+				return
+			}
+			list = vars[m[1]]
+			r.use(list)
+		}
+		items := list.Items
+		for _, e := range list.Entries { // of with_dict, or of dict2items
+			items = append(items, &source.Node{Kind: source.Mapping, At: e.Key.At, Entries: []source.Entry{
+				{Key: &source.Node{Kind: source.Scalar, Text: "key"}, Value: e.Key},
+				{Key: &source.Node{Kind: source.Scalar, Text: "value"}, Value: e.Value}}})
+		}
+		for _, item := range items {
+			r.ansibleSysctl(module, args, func(expression string) *source.Node {
+				return resolve(expression, variable, item, vars)
+			}, max(1, item.At.Line))
+		}
+		return
+	}
+	r.ansibleSysctl(module, args, func(expression string) *source.Node {
+		return resolve(expression, "", nil, vars)
+	}, 0)
+}
+
+// arguments returns the arguments of a module: a mapping, or a text "name=x value='1 2'".
+func arguments(n *source.Node) *source.Node {
+	if n.Kind != source.Scalar {
+		return n
+	}
+	made := &source.Node{Kind: source.Mapping, At: n.At}
+	for _, m := range keyValue.FindAllStringSubmatch(n.Text, -1) {
+		made.Entries = append(made.Entries, source.Entry{Key: &source.Node{Kind: source.Scalar, At: n.At, Text: m[1]},
+			Value: &source.Node{Kind: source.Scalar, At: n.At, Text: m[2] + m[3] + m[4]}})
+	}
+	return made
+}
+
+var (
+	keyValue        = regexp.MustCompile(`(\w+)=(?:"([^"]*)"|'([^']*)'|(\{\{.*?\}\}|\S+))`)
+	expression      = regexp.MustCompile(`\{\{\s*([\w.]+|\w+\[['"][\w.-]+['"]\])\s*\}\}`)
+	wholeExpression = regexp.MustCompile(`^\{\{\s*([\w.]+)\s*((?:\|[^}]*)?)\}\}$`)
+	subscript       = regexp.MustCompile(`\[['"]([\w.-]+)['"]\]`)
+)
+
+// resolve returns the value of an expression such as item.name. Nil: it is not known.
+func resolve(expression, variable string, item *source.Node, vars map[string]*source.Node) *source.Node {
+	parts := strings.Split(subscript.ReplaceAllString(expression, ".$1"), ".")
+	n := vars[parts[0]]
+	if variable != "" && parts[0] == variable {
+		n = item
+	}
+	if n == nil {
+		return nil
+	}
+	return at(n, parts[1:]...)
+}
+
+// ansibleSysctl reads a call of module sysctl. Line is that of the item of a loop; 0: there is none.
+func (r *treeReader) ansibleSysctl(module source.Entry, args *source.Node, value func(string) *source.Node, line int) {
+	filled := func(key string) (string, int) {
+		e, is := args.Get(key)
+		if !is || e.Value.Kind != source.Scalar {
+			return "", module.Key.At.Line
+		}
+		return expression.ReplaceAllStringFunc(e.Value.Text, func(whole string) string {
+			n := value(expression.FindStringSubmatch(whole)[1])
+			if n == nil || n.Kind != source.Scalar {
+				return whole
+			}
+			return n.Text
+		}), e.Value.At.Line
+	}
+	name, own := filled("name")
+	if name == "" {
+		name, own = filled("key")
+	}
+	if line == 0 {
+		line = max(1, own)
+	}
+	if state, _ := filled("state"); state == "absent" {
+		r.f.apart(Note, line, r.line(line), "takes the parameter out of a file, and sets nothing")
+		return
+	}
+	setting, _ := filled("value")
+	if setting == "" {
+		setting, _ = filled("val")
+	}
+	r.set(line, name, setting)
+}

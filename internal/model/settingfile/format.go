@@ -1,0 +1,141 @@
+package settingfile
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/source"
+)
+
+// format describes a kind of file: how it is recognised, and what is read of it. A format with shape
+// and tree is one of documents of YAML, JSON or TOML.
+type format struct {
+	name  string // in documents
+	label string // for display
+	// by and yields are for the table of the document: how the format is recognised, and what is read.
+	// Manual is where it is described.
+	by, yields, manual string
+
+	// named reports whether a file of this name has the format, whatever its content is. Nil: no name
+	// decides. Dir is the name of its directory.
+	named func(base, dir string) bool
+	// has reports whether a text has the format, if no name decides. Nil: no text decides.
+	has  func(text string) bool
+	read func(f *File, text string)
+
+	// shape reports whether a document has the format.
+	shape func(root *source.Node) bool
+	tree  func(r *treeReader, root *source.Node)
+}
+
+// formats has all formats, by name.
+var formats []*format
+
+// register adds a format.
+func register(f *format) struct{} {
+	formats = append(formats, f)
+	slices.SortFunc(formats, func(a, b *format) int { return cmp.Compare(a.name, b.name) })
+	return struct{}{}
+}
+
+// find returns the format with a name. Nil: there is none.
+func find(name string) *format {
+	for _, f := range formats {
+		if f.name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// FormatName returns the name of a format for display.
+func FormatName(name string) string {
+	if f := find(name); f != nil {
+		return f.label
+	}
+	return name
+}
+
+// Described is a format in words, for a document.
+type Described struct{ Label, By, Yields, Manual string }
+
+// Formats describes all formats, in the order of their labels.
+func Formats() (list []Described) {
+	for _, f := range formats {
+		list = append(list, Described{f.label, f.by, f.yields, f.manual})
+	}
+	slices.SortStableFunc(list, func(a, b Described) int {
+		return cmp.Compare(strings.ToLower(a.Label), strings.ToLower(b.Label))
+	})
+	return list
+}
+
+// Read parses a file. If system is empty, it is detected from the keys.
+func Read(name string, text []byte, system string) File {
+	f := File{Name: name, System: system}
+	f.Format = recognise(name, string(text))
+	switch of := find(f.Format); {
+	case of == nil || of.read == nil:
+		f.documents(string(text))
+	default:
+		of.read(&f, string(text))
+	}
+	f.Blank = len(f.Lines)+len(f.Apart) == 0 && blank(string(text))
+	if f.System != "" {
+		return f
+	}
+	if f.System = f.guess(); f.System != Linux && f.Format == sysctlConf {
+		return Read(name, text, f.System) // by the rules of that system
+	}
+	return f
+}
+
+// blank reports whether a text has only comments.
+func blank(text string) bool {
+	for range entries(text) {
+		return false
+	}
+	return true
+}
+
+// recognise returns the format of a file: by its name, like the programs that read it, otherwise by
+// its content. Empty: it is a file of documents, each of which has a format.
+func recognise(name, text string) string {
+	base, dir := path.Base(name), path.Base(path.Dir(name))
+	for _, ending := range []string{".j2", ".erb", ".epp", ".tmpl", ".tpl", ".example", ".bak", ".orig"} {
+		base = strings.TrimSuffix(base, ending) // a template of the file, or a copy
+	}
+	for _, f := range formats {
+		if f.named != nil && f.named(base, dir) {
+			return f.name
+		}
+	}
+	if documentFile(base) {
+		return ""
+	}
+	for _, f := range formats {
+		if f.has != nil && f.has(text) {
+			return f.name
+		}
+	}
+	if strings.HasSuffix(base, ".conf") || !resemblesDocuments(text) {
+		return sysctlConf
+	}
+	return ""
+}
+
+// firstEntry returns the first line that is neither blank nor a comment.
+func firstEntry(text string) string {
+	for _, line := range entries(text) {
+		return line
+	}
+	return ""
+}
+
+// beginsSection reports whether the first line of a text begins a section: "[name]".
+func beginsSection(text string) bool {
+	line := firstEntry(text)
+	return strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]")
+}

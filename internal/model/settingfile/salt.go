@@ -1,0 +1,62 @@
+package settingfile
+
+import (
+	"regexp"
+	"slices"
+
+	"linerate/internal/model/source"
+)
+
+var _ = register(&format{
+	name: "salt", label: "Salt state", manual: "docs.saltproject.io, salt.states.sysctl", by: "`sysctl.present` and other functions of states",
+	yields: "`sysctl.present`; `file.managed` of `sysctl.d` with contents, `cmd.run` as a script. Jinja is not evaluated",
+	shape: func(n *source.Node) bool {
+		return slices.ContainsFunc(n.Entries, func(e source.Entry) bool {
+			return slices.ContainsFunc(e.Value.Entries, func(e source.Entry) bool {
+				return saltFunction.MatchString(e.Key.Text)
+			})
+		})
+	},
+	tree: (*treeReader).salt,
+})
+
+var saltFunction = regexp.MustCompile(`^(sysctl\.present|file\.(managed|append)|cmd\.run|pkg\.installed|service\.running|kmod\.present)$`)
+
+// salt reads a file of states.
+func (r *treeReader) salt(n *source.Node) {
+	for _, state := range n.Entries {
+		for _, f := range state.Value.Entries {
+			args := &source.Node{Kind: source.Mapping, At: f.Key.At}
+			for _, item := range f.Value.Items { // a list of mappings with one key each
+				args.Entries = append(args.Entries, item.Entries...)
+			}
+			name, is := args.Get("name")
+			if !is {
+				name.Value = state.Key
+			}
+			switch f.Key.Text {
+			case "sysctl.present":
+				r.use(f.Value)
+				value, has := args.Get("value")
+				if !has {
+					r.unread(f.Key, "expected a value of "+name.Value.Text)
+					continue
+				}
+				r.parameter(name.Value, value.Value)
+			case "file.managed", "file.append":
+				for _, key := range []string{"contents", "text"} {
+					if content := at(args, key); content != nil && content.Kind == source.Scalar {
+						r.content(name.Value.Text, content)
+					}
+				}
+				if isSysctlFile(name.Value.Text) && at(args, "source") != nil {
+					r.unread(f.Value, "the content of "+name.Value.Text+" is in another file: give that as well")
+				}
+			case "cmd.run":
+				if relevant(name.Value.Text) {
+					r.command(name.Value)
+				}
+			}
+		}
+	}
+}

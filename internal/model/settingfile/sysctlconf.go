@@ -1,0 +1,194 @@
+package settingfile
+
+import (
+	"iter"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// Names of formats that others refer to.
+const (
+	sysctlConf = "sysctl.conf" // key = value
+	loaderConf = "loader.conf" // key="value"
+)
+
+var _ = register(&format{
+	name: sysctlConf, label: "sysctl.conf", manual: "sysctl.conf(5), sysctl.d(5)",
+	by: "`sysctl.conf`, `sysctl.d`; otherwise every file that is nothing else",
+	yields: "`key = value`; `#` and `;` begin comments, `-` before the key ignores errors; patterns are not read. Of FreeBSD, " +
+		"OpenBSD and macOS by their keys, or `--system`",
+	named: func(base, dir string) bool {
+		return base == "sysctl.conf" || dir == "sysctl.d"
+	},
+	read: (*File).conf,
+})
+
+var _ = register(&format{
+	name: loaderConf, label: "loader.conf", manual: "loader.conf(5) of FreeBSD",
+	by:     "“loader” in the name",
+	yields: "`key=\"value\"`; `…_load` lines load a module and set nothing",
+	named:  func(base, _ string) bool { return strings.Contains(base, "loader") },
+	read: func(f *File, text string) {
+		if f.System == "" {
+			f.System = FreeBSD
+		}
+		f.conf(text)
+	},
+})
+
+// conf parses lines "key = value".
+func (f *File) conf(text string) {
+	for n, line := range entries(text) {
+		f.sysctl(n, line)
+	}
+}
+
+// entries returns the lines of a text with their numbers, without blank lines and comments.
+func entries(text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		n := 0
+		for line := range strings.Lines(text) {
+			n++
+			line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
+			if line != "" && line[0] != '#' && line[0] != ';' && !yield(n, line) {
+				return
+			}
+		}
+	}
+}
+
+// isSysctlFile reports whether programs take a file of a Linux host for a list of kernel parameters.
+func isSysctlFile(name string) bool {
+	return path.Base(name) == "sysctl.conf" || path.Base(path.Dir(name)) == "sysctl.d"
+}
+
+// template matches a part of a text that another program replaces before it is used. blanks does so
+// for lines that it evaluates.
+var (
+	template = regexp.MustCompile(`\{\{-?\s*(.*?)\s*-?\}\}|<%=?\s*(.*?)\s*-?%>|\$\{[^}]*\}|@[A-Z][A-Z0-9_]*@`)
+	blanks   = regexp.MustCompile(`^(\{%|\{\{|<%)`)
+)
+
+// templated returns the part of a text that another program replaces. Empty: there is none.
+func templated(text string) string { return template.FindString(text) }
+
+// sysctl parses a line "key = value", quoted or not.
+func (f *File) sysctl(n int, line string) {
+	text, slip := line, ""
+	if blanks.MatchString(line) {
+		f.apart(Unread, n, line, "a template: what it becomes is not known here")
+		return
+	}
+	if f.Format == sysctlConf {
+		corrected, why := intended(line)
+		if len(corrected) > 1 {
+			f.apart(Wrong, n, line, why, corrected...)
+			return
+		}
+		if len(corrected) == 1 {
+			line, slip = corrected[0], why
+		}
+	}
+	key, value, found := strings.Cut(line, "=")
+	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	key, optional := strings.CutPrefix(key, "-") // errors in setting it are ignored (sysctl.d(5))
+	key = strings.TrimSpace(key)
+	switch {
+	case !found && optional && key != "":
+		f.apart(Note, n, text, "keeps an earlier pattern from setting "+key)
+		return
+	case program.MatchString(line) && f.commands(n, line, anyInterface):
+		for i := range f.Lines {
+			if f.Lines[i].Line == n {
+				f.Lines[i].Slip,
+					f.Lines[i].Written = "a command, which no list of kernel parameters can have: it belongs in a "+
+					"script, or in a .link file (systemd.link(5))", text
+			}
+		}
+		return
+	case program.MatchString(line):
+		f.apart(Wrong, n, text,
+			program.FindStringSubmatch(line)[1]+" is a command, not a kernel parameter: leave it out of this file")
+		return
+	case !found:
+		f.apart(Wrong, n, text, "expected KEY = VALUE")
+		return
+	case key == "" || strings.ContainsAny(key, " \t"):
+		f.apart(Wrong, n, text, "expected one name before the =")
+		if joined := strings.Join(strings.Fields(key), "_"); joined != "" && value != "" {
+			f.Apart[len(f.Apart)-1].Maybe = dotted(joined) + " = " + value
+		}
+		return
+	case f.Format == loaderConf && strings.HasSuffix(key, "_load"):
+		f.apart(Note, n, text, "loads a module, and sets nothing")
+		return
+	case strings.ContainsAny(key, "*?[") && f.Format == sysctlConf:
+		f.apart(Unread, n, text, pattern)
+		return
+	case templated(line) != "":
+		f.apart(Unread, n, text, "it depends on "+templated(line)+", which another program replaces")
+		return
+	}
+	l := Line{File: f.Name, Line: n, Key: dotted(key)}
+	if f.Format == tunedProfile {
+		for _, bound := range []string{">", "<"} {
+			if rest, has := strings.CutPrefix(value, bound); has {
+				l.Bound, value = bound, strings.TrimSpace(rest)
+			}
+		}
+	}
+	comment := false
+	if f.commented() {
+		value, _, comment = strings.Cut(value, "#")
+	}
+	value = strings.TrimSpace(value)
+	if bare := unquoted(value); bare != value {
+		if value = bare; slip == "" && f.Format == sysctlConf && (f.System == "" || f.System == Linux) {
+			slip = "the quotes become part of the value"
+		}
+	}
+	if l.Value = strings.Join(strings.Fields(value), " "); slip != "" {
+		l.Slip, l.Written = slip, text
+	}
+	switch {
+	case l.Value == "" && comment:
+		f.apart(Wrong, n, text, "expected a value before the comment")
+		return
+	case l.Value == "":
+		f.apart(Wrong, n, text, "expected a value after the =")
+		return
+	}
+	f.Lines = append(f.Lines, l)
+}
+
+// commented reports whether a value ends at "#". On Linux, and before the system is known, "#" is
+// part of the value (sysctl.d(5)); lint reports that.
+func (f *File) commented() bool {
+	return f.System != Linux && (f.System != "" || f.Format == loaderConf)
+}
+
+func unquoted(value string) string {
+	if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+		return value[1 : n-1]
+	}
+	return value
+}
+
+// dotted converts a key to dots as separators. If the first separator is a slash, slashes separate
+// and dots do not (sysctl.d(5)).
+func dotted(key string) string {
+	at := strings.IndexAny(key, "./")
+	if at < 0 || key[at] == '.' {
+		return key
+	}
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '/':
+			return '.'
+		case '.':
+			return '/'
+		}
+		return r
+	}, key)
+}
