@@ -118,7 +118,7 @@ func checked(found *record.Lint) string {
 		}
 	}
 	if n := len(found.Unread); n > 0 {
-		text += ", but for " + words.Count(n, "line") + words.Verb(n, " that was", " that were") + " not read"
+		text += ", except " + words.Count(n, "line") + words.Verb(n, " that was", " that were") + " not read"
 	}
 	if len(found.Settings)+len(found.Findings) == 0 {
 		return text + ": nothing to judge was found."
