@@ -130,7 +130,7 @@ func TestMeaningKept(t *testing.T) {
 		{"net.ipv4.tcp_syncookie", "1", "net.ipv4.tcp_syncookies", "1", true},
 		{"net.ipv4.tcp_keepalive_interval", "10", "net.ipv4.tcp_keepalive_intvl", "75", true},
 		{"net.ipv4.tcp_keepalive_intvl2", "10", "net.ipv4.tcp_keepalive_intvl", "75", false},   // a digit
-		{"net.ipv4.inet_peer_gc_time", "10", "net.ipv4.inet_peer_minttl", "120", false},     // another word
+		{"net.ipv4.inet_peer_gc_time", "10", "net.ipv4.inet_peer_minttl", "120", false},        // another word
 		{"net.ipv4.tcp_rmen", "cubic", "net.ipv4.tcp_rmem", "1 2 3", false},                    // another kind of value
 		{"net.ipv4.tcp_congestion_contro", "5", "net.ipv4.tcp_congestion_control", "x", false}, // the same
 		{"net.ipv4.neigh.default.gc_thresh4", "9", "net.ipv4.neigh.default.gc_thresh1", "128", false},

@@ -77,7 +77,8 @@ func (t tuned) unread() string {
 		return ""
 	}
 	n := len(t.Lint.Unread)
-	return fmt.Sprintf(" %s of the list %s not read, and not tried.", words.Count(n, "line"), words.Verb(n, "was", "were"))
+	verb := words.Verb(n, "was", "were")
+	return fmt.Sprintf(" %s of the list %s not read, and not tried.", words.Count(n, "line"), verb)
 }
 
 // shown says what the trials showed.
