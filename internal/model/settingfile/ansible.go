@@ -15,8 +15,9 @@ const Ansible = "ansible"
 var _ = register(&format{
 	name: Ansible, label: "Ansible", manual: "ansible.posix.sysctl",
 	by: "a list of plays or tasks; variables whose names have `sysctl`",
-	yields: "`sysctl`, `ansible.posix.sysctl`, also with `loop`, `with_items` or `with_dict` over what the file has; variables `…sysctl…`; " +
-		"`copy`, `lineinfile`, `blockinfile` of `sysctl.d`; `command` and `shell` as scripts. Roles and other files of tasks are not read",
+	yields: "`sysctl`, `ansible.posix.sysctl`, also with `loop`, `with_items` or `with_dict` over what the file has; " +
+		"variables `…sysctl…`; `copy`, `lineinfile`, `blockinfile` of `sysctl.d`; `command` and `shell` as scripts. " +
+		"Roles and other files of tasks are not read",
 	shape: func(n *source.Node) bool {
 		for _, item := range n.Items {
 			if isPlay(item) || isTask(item) {
@@ -41,8 +42,9 @@ func isPlay(n *source.Node) bool {
 }
 
 // ansibleModules are modules by which a list of tasks is recognised.
-var ansibleModules = []string{"sysctl", "command", "shell", "raw", "copy", "template", "lineinfile", "blockinfile", "file",
-	"package", "apt", "yum", "dnf", "service", "systemd", "modprobe", "include_tasks", "import_tasks", "include_role",
+var ansibleModules = []string{"sysctl", "command", "shell", "raw", "copy", "template", "lineinfile", "blockinfile",
+	"file", "package", "apt", "yum", "dnf", "service", "systemd", "modprobe", "include_tasks", "import_tasks",
+	"include_role",
 	"import_role", "set_fact", "debug", "assert", "fail", "stat", "block", "user", "include_vars"}
 
 // moduleOf returns the name of a module without its collection.

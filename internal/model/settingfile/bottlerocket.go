@@ -6,7 +6,15 @@ var _ = register(&format{
 	name: "bottlerocket", label: "Bottlerocket settings", manual: "bottlerocket.dev, settings.kernel",
 	by:     "`[settings.kernel]` or other `[settings…]` of TOML",
 	yields: "`settings.kernel.sysctl`; user data of containers is not read",
-	shape:  func(n *source.Node) bool { return at(n, "settings") != nil && at(n, "settings").Kind == source.Mapping },
+	shape: func(n *source.Node) bool {
+		for _, key := range []string{"kernel", "kubernetes", "host-containers", "bootstrap-containers", "ecs", "ntp",
+			"motd", "oci-defaults"} {
+			if at(n, "settings", key) != nil {
+				return true
+			}
+		}
+		return false
+	},
 	tree: func(r *treeReader, n *source.Node) {
 		r.mapping(at(n, "settings", "kernel", "sysctl"))
 		for _, kind := range []string{"bootstrap-containers", "host-containers"} {

@@ -179,7 +179,8 @@ func FuzzRead(f *testing.F) {
 		file := Read(name, []byte(text), "")
 		rows := strings.Count(text, "\n") + strings.Count(text, "\r") + 1
 		for _, l := range file.Lines {
-			if l.Line < 1 || l.Line > rows || l.Key == "" || l.Value == "" || strings.ContainsAny(l.Key+l.Value, "\t\n") ||
+			if l.Line < 1 || l.Line > rows || l.Key == "" || l.Value == "" || strings.ContainsAny(l.Key+l.Value,
+				"\t\n") ||
 				!l.IsOption() && strings.Contains(l.Key, " ") || l.File != name {
 				t.Fatalf("%+v of %d lines", l, rows)
 			}
@@ -187,12 +188,14 @@ func FuzzRead(f *testing.F) {
 			InterfaceOf(l.Key)
 		}
 		for _, a := range file.Apart {
-			if a.Line < 1 || a.Line > rows || a.Why == "" || strings.Contains(a.Text, "\n") || len(a.Text) > longest+len("…") ||
+			if a.Line < 1 || a.Line > rows || a.Why == "" || strings.Contains(a.Text, "\n") ||
+				len(a.Text) > longest+len("…") ||
 				a.File != name {
 				t.Fatalf("%+v of %d lines", a, rows)
 			}
 		}
-		if file.Format == "" || SystemNames[file.System] == "" || FormatName(file.Format) == file.Format && find(file.Format) == nil {
+		if file.Format == "" || SystemNames[file.System] == "" || FormatName(file.Format) == file.Format &&
+			find(file.Format) == nil {
 			t.Fatalf("%s for %s", file.Format, file.System)
 		}
 		if len(file.Lines)+len(file.Apart) == 0 && !file.Blank && !file.Nothing() {
@@ -203,7 +206,8 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, l := range Winning([]File{file}, nil) {
 			if l.IsOption() || strings.ContainsAny(l.Value, "\"'#=") || strings.ContainsAny(l.Key, "-*?[;#=") ||
-				strings.HasPrefix(l.Key, "\ufeff") || l.Bound != "" || strings.ContainsAny(l.Key, "\v\f\r\u0085\u00a0") ||
+				strings.HasPrefix(l.Key, "\ufeff") || l.Bound != "" || strings.ContainsAny(l.Key,
+				"\v\f\r\u0085\u00a0") ||
 				templated(l.Setting()) != "" || blanks.MatchString(l.Key) || program.MatchString(l.Setting()) {
 				continue // written as it is it would mean something else
 			}

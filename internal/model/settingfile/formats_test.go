@@ -164,3 +164,36 @@ func TestNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestDocs: docs/tune-lint.md has a row for each format.
+func TestDocs(t *testing.T) {
+	const page, begin, end = "../../../docs/tune-lint.md", "<!-- formats -->\n", "<!-- /formats -->"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("%s has no place for the table", page)
+	}
+	table := "| format | recognised by | read |\n|---|---|---|\n"
+	for _, f := range Formats() {
+		manual := ""
+		if f.Manual != "" {
+			manual = " (" + f.Manual + ")"
+		}
+		table += fmt.Sprintf("| %s%s | %s | %s |\n", f.Label, manual, strings.ReplaceAll(f.By, "|", `\|`),
+			strings.ReplaceAll(f.Yields, "|", `\|`))
+	}
+	want := before + begin + "\n" + table + end + after
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want != string(text) {
+		t.Errorf("%s has not the formats that there are: go test -run TestDocs -update", page)
+	}
+}

@@ -10,7 +10,7 @@ import (
 
 var _ = register(&format{
 	name: "ignition", label: "Ignition or Butane config", manual: "coreos.github.io/ignition, coreos.github.io/butane",
-	by:     "`ignition:` or `variant:` with `storage` or `systemd`",
+	by:     "`ignition:`, or `variant:` with `version:`",
 	yields: "`storage.files` whose contents are inline or a `data:` URL, without compression",
 	shape: func(n *source.Node) bool {
 		return at(n, "ignition") != nil || text(n, "variant") != "" && text(n, "version") != ""

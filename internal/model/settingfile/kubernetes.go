@@ -7,10 +7,12 @@ import (
 )
 
 var _ = register(&format{
-	name: "kubernetes", label: "Kubernetes manifest", manual: "kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster",
-	by: "`apiVersion:` and `kind:`",
-	yields: "`securityContext.sysctls` of pods and of templates of pods, in the network namespace of the pod; commands of containers that are " +
-		"scripts; files of a ConfigMap that are lists or scripts; profiles of a Tuned, files of a MachineConfig",
+	name: "kubernetes", label: "Kubernetes manifest",
+	manual: "kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster",
+	by:     "`apiVersion:` and `kind:`",
+	yields: "`securityContext.sysctls` of pods and of templates of pods, in the network namespace of the pod; " +
+		"commands of containers that are scripts; files of a ConfigMap that are lists or scripts; profiles of a " +
+		"Tuned, files of a MachineConfig",
 	shape: func(n *source.Node) bool { return text(n, "apiVersion") != "" && text(n, "kind") != "" },
 	tree:  (*treeReader).kubernetes,
 })

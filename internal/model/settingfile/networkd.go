@@ -7,8 +7,8 @@ import (
 
 var _ = register(&format{
 	name: "systemd.network", label: "systemd.network", manual: "systemd.network(5)", by: "`.network`",
-	yields: "`[Link] MTUBytes`; `IPv4Forwarding`, `IPv4ReversePathFilter` and the like of a named interface. Queueing " +
-		"disciplines are not read",
+	yields: "`[Link] MTUBytes`; `IPv4Forwarding`, `IPv4ReversePathFilter` and the like of a named interface. " +
+		"Queueing disciplines are not read",
 	named: func(base, _ string) bool { return path.Ext(base) == ".network" },
 	read:  (*File).network,
 })

@@ -9,11 +9,13 @@ import (
 )
 
 var _ = register(&format{
-	name: "nix", label: "NixOS module", manual: "search.nixos.org, boot.kernel.sysctl", by: "`.nix`, or `boot.kernel.sysctl`",
-	yields: "`boot.kernel.sysctl`, in one path or nested, with `mkForce`, `mkDefault` and `mkIf`; other expressions are not read",
-	named:  func(base, _ string) bool { return path.Ext(base) == ".nix" },
-	has:    func(text string) bool { return nixPath.MatchString(text) },
-	read:   (*File).nix,
+	name: "nix", label: "NixOS module",
+	manual: "search.nixos.org, boot.kernel.sysctl", by: "`.nix`, or `boot.kernel.sysctl`",
+	yields: "`boot.kernel.sysctl`, in one path or nested, with `mkForce`, `mkDefault` and `mkIf`; other expressions " +
+		"are not read",
+	named: func(base, _ string) bool { return path.Ext(base) == ".nix" },
+	has:   func(text string) bool { return nixPath.MatchString(text) },
+	read:  (*File).nix,
 })
 
 var nixPath = regexp.MustCompile(`(?m)^\s*boot\.kernel\.sysctl\b`)
@@ -57,8 +59,10 @@ func (f *File) nix(text string) {
 			scope := nixScope{outer: now}
 			if now.equals {
 				scope.path = now.path
-				if i := slices.IndexFunc(now.value, func(v lexeme) bool { return v.text == "mkIf" || v.text == "if" }); i >= 0 {
-					scope.when = fmt.Sprintf("%s on line %d", now.value[i].text, now.value[i].line)
+				for _, v := range now.value {
+					if v.text == "mkIf" || v.text == "if" {
+						scope.when = fmt.Sprintf("%s on line %d", v.text, v.line)
+					}
 				}
 			}
 			scopes = append(scopes, scope)
@@ -95,8 +99,8 @@ func (f *File) nix(text string) {
 }
 
 // nixFunctions are functions that return their last argument.
-var nixFunctions = []string{"lib", ".", "mkForce", "mkDefault", "mkOverride", "mkVMOverride", "mkOptionDefault", "mkBefore",
-	"mkAfter", "toString", "builtins", "(", ")"}
+var nixFunctions = []string{"lib", ".", "mkForce", "mkDefault", "mkOverride", "mkVMOverride", "mkOptionDefault",
+	"mkBefore", "mkAfter", "toString", "builtins", "(", ")"}
 
 // nixAttribute adds a parameter, if an attribute is one.
 func (f *File) nixAttribute(path []string, s nixStatement, when string) {

@@ -7,7 +7,8 @@ import (
 )
 
 var _ = register(&format{
-	name: "gke", label: "GKE node system config", manual: "cloud.google.com/kubernetes-engine, node system configuration",
+	name: "gke", label: "GKE node system config",
+	manual: "cloud.google.com/kubernetes-engine, node system configuration",
 	by:     "`linuxConfig:`",
 	yields: "`linuxConfig.sysctl`",
 	shape:  func(n *source.Node) bool { return at(n, "linuxConfig") != nil },

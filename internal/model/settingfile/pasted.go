@@ -10,8 +10,13 @@ import (
 // commands, paths below /proc/sys, several settings on a line, and typographic characters from web
 // pages.
 
-// below is the prefix of the path of a parameter's file, which is an alternative to its name.
-const below = "/" + "proc/sys/"
+// below is the prefix of the path of a parameter's file, which is an alternative to its name. sysfs and
+// procfs are those of other files that scripts write.
+const (
+	below  = "/" + "proc/sys/"
+	sysfs  = "/" + "sys/"
+	procfs = "/" + "proc/"
+)
 
 var (
 	// assigned matches the beginning of a setting: a kernel parameter's name that is followed by a
@@ -47,7 +52,8 @@ func intended(line string) (list []string, why string) {
 	if m := command.FindStringSubmatch(text); m != nil {
 		text, why = m[2], "expected KEY = VALUE, not a command"
 	}
-	if m := unassigned.FindStringSubmatch(text); m != nil && !assigned.MatchString(text) && !strings.Contains(m[2], "=") {
+	m := unassigned.FindStringSubmatch(text)
+	if m != nil && !assigned.MatchString(text) && !strings.Contains(m[2], "=") {
 		return []string{assignment(m[1], m[2])}, "expected an equals sign between name and value"
 	}
 	at := assigned.FindAllStringSubmatchIndex(text, -1)

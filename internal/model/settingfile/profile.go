@@ -11,8 +11,8 @@ const tunedProfile = "tuned" // sections of key=value
 var _ = register(&format{
 	name: tunedProfile, label: "tuned profile", manual: "tuned-profiles(7)",
 	by: "`tuned.conf`, or the first line is a section",
-	yields: "`[sysctl]`, `[net]` (coalesce, channels, ring, pause, features), `[cpu]` (governor), `[sysfs]`. Not read: variables, and " +
-		"profiles that are included: give their files as well",
+	yields: "`[sysctl]`, `[net]` (coalesce, channels, ring, pause, features), `[cpu]` (governor), `[sysfs]`. Not " +
+		"read: variables, and profiles that are included: give their files as well",
 	named: func(base, _ string) bool { return base == "tuned.conf" },
 	has:   beginsSection,
 	read:  (*File).profile,
@@ -42,7 +42,7 @@ func (f *File) profile(text string) {
 			f.sysctl(n, line)
 		case section == "main" && key == "include":
 			f.apart(Unread, n, line, "another profile, which is not read: give its file as well")
-		case section == "sysfs" && f.sysfs(n, strings.TrimPrefix(key, "/sys/"), value, anyInterface):
+		case section == "sysfs" && f.sysfs(n, strings.TrimPrefix(key, sysfs), value, anyInterface):
 		case section == "main" || section == "variables" && found:
 		default:
 			f.apart(Unread, n, line, "section ["+section+"] is no list of kernel parameters: tuned does that itself")

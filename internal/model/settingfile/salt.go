@@ -8,8 +8,10 @@ import (
 )
 
 var _ = register(&format{
-	name: "salt", label: "Salt state", manual: "docs.saltproject.io, salt.states.sysctl", by: "`sysctl.present` and other functions of states",
-	yields: "`sysctl.present`; `file.managed` of `sysctl.d` with contents, `cmd.run` as a script. Jinja is not evaluated",
+	name: "salt", label: "Salt state",
+	manual: "docs.saltproject.io, salt.states.sysctl", by: "`sysctl.present` and other functions of states",
+	yields: "`sysctl.present`; `file.managed` of `sysctl.d` with contents, `cmd.run` as a script. Jinja is not " +
+		"evaluated",
 	shape: func(n *source.Node) bool {
 		return slices.ContainsFunc(n.Entries, func(e source.Entry) bool {
 			return slices.ContainsFunc(e.Value.Entries, func(e source.Entry) bool {

@@ -13,10 +13,11 @@ import (
 const scriptFile = "script" // commands for a shell
 
 var _ = register(&format{
-	name: scriptFile, label: "script", manual: "bash(1), sysctl(8), ethtool(8), ip(8), tc(8)", by: "`.sh`, or `#!` of a shell",
-	yields: "sysctl(8) with words, files and standard input; writes to `/proc/sys`, `/sys` and `sysctl.d` by `echo`, `printf`, " +
-		"`cat`, `tee` and here-documents; ethtool(8), cpupower(1), `ip link set`, `tc qdisc`, `docker run --sysctl`. Loops over " +
-		"words, functions, variables, arithmetic and both branches of conditions are followed",
+	name: scriptFile, label: "script",
+	manual: "bash(1), sysctl(8), ethtool(8), ip(8), tc(8)", by: "`.sh`, or `#!` of a shell",
+	yields: "sysctl(8) with words, files and standard input; writes to `/proc/sys`, `/sys` and `sysctl.d` by `echo`, " +
+		"`printf`, `cat`, `tee` and here-documents; ethtool(8), cpupower(1), `ip link set`, `tc qdisc`, `docker run " +
+		"--sysctl`. Loops over words, functions, variables, arithmetic and both branches of conditions are followed",
 	named: func(base, _ string) bool { return path.Ext(base) == ".sh" || path.Ext(base) == ".bash" },
 	has:   func(text string) bool { return shebang.MatchString(text) },
 	read: func(f *File, text string) {
@@ -123,7 +124,7 @@ func (s *script) unread(e shellscript.Event, on string) { s.note(Unread, e, "dep
 
 // conditions returns the conditions of a command.
 func (s *script) conditions(e shellscript.Event) string {
-	return strings.Join(append(slices.DeleteFunc([]string{s.when}, func(w string) bool { return w == "" }), e.When...), ", ")
+	return strings.Trim(s.when+", "+strings.Join(e.When, ", "), ", ")
 }
 
 // mark sets what lines from index i on are for, and under which conditions.
@@ -255,8 +256,9 @@ func (s *script) deviceCommand(e shellscript.Event, name string, words []string)
 
 // ethtoolShows reports whether an option of ethtool(8) shows something.
 func ethtoolShows(flag string) bool {
-	return slices.Contains([]string{"-i", "-k", "-g", "-l", "-c", "-a", "-S", "-T", "-n", "-u", "-x", "-m", "-d", "-t", "-p",
-		"-P", "-h", "--driver", "--show-features", "--show-offload", "--show-ring", "--show-channels", "--show-coalesce",
+	return slices.Contains([]string{"-i", "-k", "-g", "-l", "-c", "-a", "-S", "-T", "-n", "-u", "-x", "-m", "-d",
+		"-t", "-p", "-P", "-h", "--driver", "--show-features", "--show-offload", "--show-ring", "--show-channels",
+		"--show-coalesce",
 		"--show-pause", "--statistics", "--show-nfc", "--show-ntuple", "--show-rxfh", "--show-priv-flags", "--show-fec",
 		"--version", "--help", "--show-rxfh-indir", "--show-time-stamping", "--module-info"}, flag)
 }

@@ -140,8 +140,8 @@ func looksLikeKey(word string) bool {
 }
 
 // refusedBlanks says why no blanks can be around the equals sign.
-const refusedBlanks = "sysctl(8) takes KEY=VALUE as one word: with a blank beside the =, procps 3 and 4 and busybox refuse the " +
-	"words, and set nothing"
+const refusedBlanks = "sysctl(8) takes KEY=VALUE as one word: with a blank beside the =, procps 3 and 4 and busybox " +
+	"refuse the words, and set nothing"
 
 // assign reads the words that sysctl(8) sets or shows.
 func (s *script) assign(e shellscript.Event, words []shellscript.Word, writes bool) {
@@ -227,11 +227,11 @@ func (s *script) write(e shellscript.Event) {
 	switch {
 	case strings.HasPrefix(name, below):
 		s.proc(e, strings.TrimPrefix(name, below))
-	case strings.HasPrefix(name, "/sys/"):
-		if value, ok := s.value(e); ok && !s.f.sysfs(e.At, strings.TrimPrefix(name, "/sys/"), value, anyInterface) {
+	case strings.HasPrefix(name, sysfs):
+		if value, ok := s.value(e); ok && !s.f.sysfs(e.At, strings.TrimPrefix(name, sysfs), value, anyInterface) {
 			s.note(Unread, e, "what "+name+" sets is not known here")
 		}
-	case strings.HasPrefix(name, "/proc/"):
+	case strings.HasPrefix(name, procfs):
 		s.note(Unread, e, "what "+name+" sets is not known here")
 	default:
 		s.file(e, name)
@@ -240,8 +240,8 @@ func (s *script) write(e shellscript.Event) {
 		}
 	}
 	if w.Unprivileged {
-		s.note(Odd, e, "the shell opens "+name+" before sudo is executed, without the privileges of root: for an ordinary user "+
-			"it fails; write to it by | sudo tee")
+		s.note(Odd, e, "the shell opens "+name+" before sudo is executed, without the privileges of root: for an "+
+			"ordinary user it fails; write to it by | sudo tee")
 	}
 }
 

@@ -16,8 +16,8 @@ const (
 var _ = register(&format{
 	name: sysctlConf, label: "sysctl.conf", manual: "sysctl.conf(5), sysctl.d(5)",
 	by: "`sysctl.conf`, `sysctl.d`; otherwise every file that is nothing else",
-	yields: "`key = value`; `#` and `;` begin comments, `-` before the key ignores errors; patterns are not read. Of FreeBSD, " +
-		"OpenBSD and macOS by their keys, or `--system`",
+	yields: "`key = value`; `#` and `;` begin comments, `-` before the key ignores errors; patterns are not read. Of " +
+		"FreeBSD, OpenBSD and macOS by their keys, or `--system`",
 	named: func(base, dir string) bool {
 		return base == "sysctl.conf" || dir == "sysctl.d"
 	},

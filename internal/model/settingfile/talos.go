@@ -7,7 +7,9 @@ import (
 )
 
 var _ = register(&format{
-	name: "talos", label: "Talos machine config", manual: "docs.siderolabs.com, MachineConfig", by: "`machine:` with `sysctls`, `sysfs`, `type`, `network` or `install`",
+	name: "talos", label: "Talos machine config",
+	manual: "docs.siderolabs.com, MachineConfig", by: "`machine:` with `sysctls`, `sysfs`, `type`, `network` or " +
+		"`install`",
 	yields: "`machine.sysctls`, `machine.sysfs`, `machine.files`, `mtu` of interfaces",
 	shape: func(n *source.Node) bool {
 		machine := at(n, "machine")
@@ -29,7 +31,7 @@ func (r *treeReader) talos(n *source.Node) {
 		r.use(files)
 		for _, e := range files.Entries {
 			// A key has dots in place of slashes; so may the name of an interface.
-			file := strings.ReplaceAll(strings.TrimPrefix(e.Key.Text, "/sys/"), ".", "/")
+			file := strings.ReplaceAll(strings.TrimPrefix(e.Key.Text, sysfs), ".", "/")
 			if e.Value.Kind != source.Scalar || !r.f.sysfs(e.Key.At.Line, file, e.Value.Text, anyInterface) {
 				r.unread(e.Key, "what this file of sysfs sets is not known here")
 			}

@@ -266,7 +266,8 @@ func (r *treeReader) set(line int, key, value string) {
 	case depends != "":
 		r.f.apart(Unread, line, r.line(line), "it depends on "+depends+", which another program replaces")
 	default:
-		r.f.set(Line{Line: line, Key: dotted(key), Value: value, Within: r.within, Container: r.container, When: r.when},
+		r.f.set(Line{Line: line, Key: dotted(key), Value: value, Within: r.within, Container: r.container,
+			When: r.when},
 			r.line(line))
 	}
 }

@@ -22,8 +22,8 @@ func elevates(name string) bool {
 	return name == "sudo" || name == "doas"
 }
 
-// call follows a simple command: an assignment, a function of the script, a command that the shell
-// or this package knows, or another one.
+// call follows a simple command: an assignment, a function of the script, a command that is known here,
+// or another one.
 func (s *Script) call(c *syntax.CallExpr, io stdio) {
 	if len(c.Args) == 0 {
 		for _, a := range c.Assigns {
@@ -117,7 +117,8 @@ func afterPrefix(name, takes string, words []Word) (rest []Word, user string) {
 					user = words[i].Text
 				}
 			}
-		case strings.Contains(w, "=") && syntax.ValidName(w[:strings.Index(w, "=")]) && (elevates(name) || name == "env"):
+		case strings.Contains(w, "=") && syntax.ValidName(w[:strings.Index(w, "=")]) && (elevates(name) ||
+			name == "env"):
 		case name == "timeout" || name == "chrt": // the time, or the priority
 			if i+1 < len(words) {
 				return words[i+1:], user
@@ -156,7 +157,7 @@ func (s *Script) function(c *syntax.CallExpr, f *function, args []Word, io stdio
 	s.params, s.at, s.source, s.returned = wasParams, wasAt, wasSource, 0
 }
 
-// builtin follows a command that the shell or this package knows. It returns false for others.
+// builtin follows a command that is known here. It returns false for others.
 func (s *Script) builtin(c *syntax.CallExpr, words []Word, io stdio, external bool) bool {
 	switch name := path.Base(words[0].Text); name {
 	case "echo":
@@ -312,10 +313,11 @@ func (s *Script) echo(c *syntax.CallExpr, words []Word, io stdio, external bool)
 	if s.shell == Sh && !external {
 		switch {
 		case escapes:
-			s.event(c, Event{Odd: "sh of Debian and Ubuntu is dash, whose echo has no -e: it writes “-e ” before the text; " +
-				"bash and busybox take it: use printf"})
+			s.event(c, Event{Odd: "sh of Debian and Ubuntu is dash, whose echo has no -e: it writes “-e ” before the " +
+				"text; bash and busybox take it: use printf"})
 		case !escapes && strings.Contains(text, `\`) && escaped(text) != text:
-			io.out.unknown(at, "which shell sh is: echo of dash (Debian, Ubuntu) expands the backslash, that of bash does not")
+			io.out.unknown(at, "which shell sh is: echo of dash (Debian, Ubuntu) expands the backslash, that of bash "+
+				"does not")
 			return
 		}
 	}

@@ -31,7 +31,7 @@ type dependsError struct{ on string }
 
 func (e dependsError) Error() string { return e.on }
 
-// environment looks up variables for package expand, and notes the first one that is not known.
+// environment looks up variables for expansions, and notes the first one that is not known.
 type environment struct {
 	s *Script
 	// defaulted are variables whose default is used, as in ${1:-eth0}: they count as unset.
@@ -40,7 +40,7 @@ type environment struct {
 	assumed   []string
 }
 
-// Get returns a variable. It never returns an unset home directory: package expand would look for it
+// Get returns a variable. It never returns an unset home directory: the library would look for it
 // on this machine.
 func (e *environment) Get(name string) expand.Variable {
 	if user, is := strings.CutPrefix(name, "HOME "); is {
@@ -68,7 +68,7 @@ func (e *environment) Get(name string) expand.Variable {
 		}
 		return v
 	}
-	if !e.defaulted[name] && name != "IFS" && name != "PWD" { // which package expand asks for itself
+	if !e.defaulted[name] && name != "IFS" && name != "PWD" { // which the library asks for itself
 		e.miss("$" + name)
 	}
 	return expand.Variable{}
@@ -125,7 +125,7 @@ func (s *Script) param(name string) (v expand.Variable, on string, ok bool) {
 }
 
 // defaults lists the variables of words that the script does not set and that have a default there.
-// Own are variables that package expand asks for itself and that a word refers to.
+// Own are variables that the library asks for itself and that a word refers to.
 func (s *Script) defaults(words []*syntax.Word) (names map[string]bool, own string) {
 	for _, w := range words {
 		syntax.Walk(w, func(n syntax.Node) bool {
@@ -156,7 +156,7 @@ func (s *Script) defaults(words []*syntax.Word) (names map[string]bool, own stri
 	return names, own
 }
 
-// expanding calls f with a configuration of package expand for words, and returns on what the result
+// expanding calls f with the configuration of expansions for words, and returns on what the result
 // depends. Assumed names the variables whose defaults were used.
 func (s *Script) expanding(words []*syntax.Word, f func(*expand.Config) error) (assumed []string, err error) {
 	defaulted, own := s.defaults(words)
@@ -233,7 +233,7 @@ func (s *Script) number(x syntax.ArithmExpr) (n int, err error) {
 	syntax.Walk(x, func(n syntax.Node) bool {
 		if a, is := n.(*syntax.BinaryArithm); is && a.Op == syntax.Assgn {
 			if w, is := a.X.(*syntax.Word); is && syntax.ValidName(w.Lit()) {
-				s.vars[w.Lit()] = known("0") // package expand looks at it before it is assigned
+				s.vars[w.Lit()] = known("0") // the library looks at it before it is assigned
 			}
 		}
 		return true

@@ -36,7 +36,8 @@ func shown(events []Event) string {
 				b.WriteString(" reading " + lines(e.Command.Input))
 			}
 		case e.Write != nil:
-			fmt.Fprintf(&b, "%d: write %s%s %s", e.At, e.Write.File.Text, map[bool]string{true: "+"}[e.Write.Append], lines(e.Write.Lines))
+			fmt.Fprintf(&b, "%d: write %s%s %s", e.At, e.Write.File.Text,
+				map[bool]string{true: "+"}[e.Write.Append], lines(e.Write.Lines))
 			if e.Write.Unprivileged {
 				b.WriteString(" unprivileged")
 			}

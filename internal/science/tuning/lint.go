@@ -8,7 +8,6 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
-	"linerate/internal/model/source"
 
 	"linerate/internal/model/settingfile"
 )
@@ -360,71 +359,6 @@ func (c *checker) exists(l settingfile.Line) bool {
 		}
 	}
 	return true
-}
-
-// gone adds a finding about a parameter that was removed, or that does nothing any more.
-func (c *checker) gone(l settingfile.Line, r removedParameter) {
-	id, severity, code, now := "removed", record.LintError, record.LintGone, r.now
-	switch {
-	case r.value != "" && same(l.Value, "0"):
-		code, now = record.LintGoneOff, ""
-	case r.value != "" && !same(l.Value, r.value):
-		now = "" // what it meant is not known
-	}
-	if now != "" {
-		id = "renamed"
-	}
-	if r.kept {
-		severity, code = record.LintWarning, record.LintIdle
-	}
-	if code == record.LintGoneOff {
-		c.add(l, id, severity, "", code, r.since)
-	} else {
-		c.add(l, id, severity, now, code, r.since, r.why, now)
-	}
-	if now == "" {
-		c.advise(record.AdviceLeaveOut)
-	}
-	key, value, _ := strings.Cut(now, " = ")
-	c.correct(key, cmp.Or(value, l.Value))
-}
-
-// missingKey adds a finding about a parameter that the kernel does not have. Near is a similar one;
-// it is proposed if the line means it.
-func (c *checker) missingKey(l settingfile.Line, near string) {
-	if !c.means(l, near) {
-		c.add(l, "unknown", record.LintError, "", record.LintNone, c.kernel.Release, l.Key, "")
-		return
-	}
-	key, value, which := c.instead(l, near)
-	if which != "" {
-		c.add(l, "unknown", record.LintError, key+" = "+value, record.LintOneOf, c.kernel.Release, which, key)
-	} else {
-		c.add(l, "unknown", record.LintError, key, record.LintNone, c.kernel.Release, l.Key, key)
-	}
-	c.correct(key, value)
-}
-
-// similar returns a key of the catalogue that differs from the given one by a typing error: by
-// at most two letters between a common beginning and a common end. Empty: there is none.
-func similar(key string) string {
-	for _, p := range catalogue() {
-		a, b := key, p.key
-		n := min(len(a), len(b))
-		head := 0
-		for head < n && a[head] == b[head] {
-			head++
-		}
-		tail := 0
-		for tail < n-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-			tail++
-		}
-		if longer := max(len(a), len(b)); longer-n <= 1 && longer-head-tail <= 2 &&
-			source.Nearest(a, []string{b}) != "" {
-			return b
-		}
-	}
-	return ""
 }
 
 // bsd adds the findings about a line of a file for another system than Linux.

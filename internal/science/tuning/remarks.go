@@ -75,7 +75,7 @@ var queues = map[string]int64{
 func (c *checker) queue(l settingfile.Line) {
 	usual, is := queues[l.Key]
 	n, ok := integer(l.Value)
-	if !is || !ok {
+	if !is || !ok || l.Bound == ">" {
 		return
 	}
 	known, asked := c.ask(l.Key)

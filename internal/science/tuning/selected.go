@@ -113,7 +113,9 @@ func machineWide(found *record.Lint, s record.TuneSetting) bool {
 // none.
 func AsWritten(lines []settingfile.Line, all []record.TuneSetting) (written []settingfile.Line) {
 	for _, l := range lines {
-		i := slices.IndexFunc(all, func(s record.TuneSetting) bool { return s.Key == l.Key && s.Verdict != record.NotTried })
+		i := slices.IndexFunc(all, func(s record.TuneSetting) bool {
+			return s.Key == l.Key && s.Verdict != record.NotTried
+		})
 		if !all[i].IsAdded() {
 			written = append(written, l)
 		}

@@ -42,7 +42,7 @@ func (t tuned) answer() string {
 	text := ""
 	switch {
 	case t.Run == "":
-		return "Nothing of the list can be tried here."
+		return "Nothing of the list can be tried here." + t.unread()
 	case t.Search != nil:
 		text = t.searched()
 	default:
@@ -68,7 +68,17 @@ func (t tuned) answer() string {
 		text += fmt.Sprintf(" Run %s, which proved %s, is no longer in the notebook.", p.Run,
 			strings.Join(p.Settings, ", "))
 	}
-	return text
+	return text + t.unread()
+}
+
+// unread says how many lines of the list were not read, and so not tried. Empty: none.
+func (t tuned) unread() string {
+	if t.Lint == nil || len(t.Lint.Unread) == 0 {
+		return ""
+	}
+	n := len(t.Lint.Unread)
+	verb := words.Verb(n, "was", "were")
+	return fmt.Sprintf(" %s of the list %s not read, and not tried.", words.Count(n, "line"), verb)
 }
 
 // shown says what the trials showed.

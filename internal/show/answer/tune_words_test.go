@@ -18,3 +18,17 @@ func TestBecause(t *testing.T) {
 		}
 	}
 }
+
+// TestNotRead: the answer says how much of the list was not read, and so not tried.
+func TestNotRead(t *testing.T) {
+	for n, want := range map[int]string{
+		0: "Nothing of the list can be tried here.",
+		1: "Nothing of the list can be tried here. 1 line of the list was not read, and not tried.",
+		3: "Nothing of the list can be tried here. 3 lines of the list were not read, and not tried.",
+	} {
+		shown := Tune(&record.Tune{Lint: &record.Lint{Unread: make([]record.LintUnread, n)}})
+		if shown.Answer != want {
+			t.Errorf("%q, want %q", shown.Answer, want)
+		}
+	}
+}

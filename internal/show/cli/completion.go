@@ -80,7 +80,7 @@ var completed = map[string]completion{
 	"--alias":     {interfaces, goesOn},
 	"--response":  {func(*pflag.FlagSet, []string) []string { return metric.ResponseNames() }, alone},
 	"--table":     {func(*pflag.FlagSet, []string) []string { return export.Names() }, alone},
-	"--system":    {fixed(settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD), alone},
+	"--system":    {fixed(settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD, settingfile.MacOS), alone},
 	"--family":    {fixed("ipv4", "ipv6"), alone},
 	"--until":     {untilWords, alone},
 	"--sort":      {fixed(top.OrderNames()...), alone},

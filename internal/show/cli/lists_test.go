@@ -67,7 +67,7 @@ func TestLists(t *testing.T) {
 		var got []string
 		f := settingfile.Read(name, text, "")
 		for _, a := range f.Apart {
-			if a.Wrong {
+			if a.Kind == settingfile.Wrong {
 				t.Errorf("%s:%d: %s: %s", name, a.Line, a.Text, a.Why)
 			}
 			if strings.Contains(a.Text, "_load") { // loads a module, and sets no parameter

@@ -25,6 +25,7 @@ import (
 	"linerate/internal/show/evidence"
 	"linerate/internal/show/present"
 	"linerate/internal/show/wording"
+	"linerate/internal/show/words"
 	"linerate/studies"
 )
 
@@ -51,13 +52,13 @@ linerate (--lists).`,
 				Trials: replicates until budget seed set wait trust allow-machine-settings
 				Files: system elsewhere
 				Results: out run`,
-			details: `Files are read in the order given, a directory's *.conf in the order of their names; - is standard input. They may be sysctl.conf and sysctl.d files, FreeBSD's and OpenBSD's sysctl.conf, FreeBSD's loader.conf, or tuned profiles.
+			details: `Files are read in the order given, a directory's *.conf in the order of their names; - is standard input. They may be sysctl.conf and sysctl.d files, FreeBSD's and OpenBSD's sysctl.conf, FreeBSD's loader.conf, tuned profiles, shell scripts, and files of Ansible, Kubernetes, Compose, cloud-init, NixOS and others (docs/tune-lint.md). The answer says what a file was taken for, and lists each line that was not read.
 
 The check finds keys that are set twice, in a wrong unit, out of the kernel's range, removed or renamed, not about the network, or without effect on TCP because it autotunes its buffers. This machine's kernel is asked which parameters it has.
 
 Trials with and without the list, and with it turned off again, are made in randomised blocks; every setting is put back after each trial, whatever happens. --ablate also tries each setting alone, and the list without it. --keep finds the fewest settings that gain as much as the list, proves them by themselves, and writes them to a file, for sysctl.d, as a tuned profile (tuned.conf) or as tasks of Ansible (.yml). What gains one response and costs another is kept where the cost is accepted: on a terminal by an answer, otherwise by --accept-latency 30%, --accept-goodput 2% and the like for all responses; of latency, 10 % are accepted unless the flag says otherwise, since a link that is full has a queue. Judged by default are what the study says, or goodput with latency_p50 and latency_p99 of a probe beside the flows.
 
-Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usage or input; 3 the files have errors or warnings, a trust check failed, or --keep wrote no file; 130 interrupted.`,
+Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usage or input, or a file without kernel parameters; 3 the files have errors or warnings, a trust check failed, or --keep wrote no file; 130 interrupted.`,
 		},
 		Args: func(_ *cobra.Command, args []string) error {
 			if f.run != "" && len(args) > 0 {
@@ -88,8 +89,8 @@ Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usa
 	flags.BoolVar(&f.lint, "lint", false, "only check the files")
 	flags.BoolVar(&f.elsewhere, "elsewhere", false, "the files are for another machine: do not read this kernel")
 	flags.BoolVar(&f.lists, "lists", false, "list the published lists that come with linerate")
-	valueVar(flags, &f.system, oneOf(settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD), "system", "string",
-		"", "linux, freebsd or openbsd (default: by the keys)")
+	valueVar(flags, &f.system, oneOf(settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD,
+		settingfile.MacOS), "system", "string", "", "linux, freebsd, openbsd or macos (default: by the keys)")
 	flags.StringVar(&f.on, "on", "", "try the settings on the hosts of this `study`, which has no factors")
 	flags.StringSliceVar(&f.options.Hosts, "host", nil, "`hosts` to change (default: the flows' ends)")
 	valueVar(flags, &f.rate, unit.ParseBitRate, "rate", "rate", "", "try the settings in a lab, on a link of this rate")
@@ -142,6 +143,9 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if f.given("margin") {
 		f.options.Set = append(f.options.Set, "design.margin="+f.margin.String())
 	}
+	if err := nothingRead(found); err != nil {
+		return usageError(err)
+	}
 	file, base, err := f.base(s.input(cmd.Context()))
 	if err != nil {
 		return usageError(err)
@@ -178,6 +182,9 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	}
 	if n := found.Errors + found.Warnings; n > 0 && !f.quiet {
 		say(s.err, "linerate: %s found in the files; show with --lint\n", unit.Plural(n, "problem"))
+	}
+	if n := len(found.Unread); n > 0 && !f.quiet {
+		say(s.err, "linerate: %s of the files not read, and not tried; show with --lint\n", unit.Plural(n, "line"))
 	}
 	if f.on != "" { // whose hosts are changed before there is a plan, to find out which values they accept
 		if err := begin(); err != nil {
@@ -388,10 +395,14 @@ func noteProof(ctx context.Context, result *record.Tune) error {
 	return nil
 }
 
-// judged prints what was found in the files.
+// judged prints what was found in the files. A file of which nothing was read is an error, whatever
+// the others have.
 func (f tuneFlags) judged(s streams, found *record.Lint, files []string) error {
 	found = wording.Lint(found)
 	err := s.answer(f.asJSON, found, asText(present.Lint(found)))
+	if nothing := nothingRead(found); err == nil && nothing != nil {
+		return usageError(nothing)
+	}
 	if next := lintNext(found, files); err == nil && !f.asJSON && !f.quiet && next != "" {
 		say(s.err, "Which of these matter on a path: %s\n", next)
 	}
@@ -399,6 +410,25 @@ func (f tuneFlags) judged(s streams, found *record.Lint, files []string) error {
 		err = statusError{status: ExitDoubt}
 	}
 	return err
+}
+
+// nothingRead returns an error that names the files of which nothing was read: those with content, or
+// all if they have comments alone. Nil: there are none.
+func nothingRead(found *record.Lint) error {
+	var problems []error
+	blank := !slices.ContainsFunc(found.Files, func(f record.LintFile) bool { return !f.Blank })
+	for _, f := range found.Files {
+		if !f.Nothing && !blank {
+			continue
+		}
+		unread := ""
+		if f.Unread > 0 {
+			unread = "; " + words.Count(f.Unread, "line") + " not read"
+		}
+		problems = append(problems, fmt.Errorf("%s has no kernel parameters (read as %s%s)", f.File,
+			settingfile.FormatName(f.Format), unread))
+	}
+	return errors.Join(problems...)
 }
 
 // lintNext returns the command that tries the list's settings, with a placeholder for the path.

@@ -69,7 +69,7 @@ func readTuningFile(in io.Reader, name string) ([]byte, error) {
 	}
 	text, _, err := readNamed(in, "list", "lists", name, studies.ListNames(), studies.List)
 	if err == nil && strings.ContainsRune(string(text), 0) {
-		err = fmt.Errorf("%s is not text: expected a sysctl.conf, a loader.conf or a tuned profile", name)
+		err = fmt.Errorf("%s is not text: expected a list of settings", name)
 	}
 	if err == nil {
 		err = wrongKind("tune", name, text)

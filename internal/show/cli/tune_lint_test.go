@@ -16,17 +16,22 @@ import (
 func TestLintIsLinear(t *testing.T) {
 	const key = "net.ipv4.tcp_rmem = 1"
 	for name, test := range map[string]struct {
-		begin, part string
-		parts       int
-		flags       []string
+		file, begin, part string
+		parts             int
+		flags             []string
 	}{
-		"comments":  {key, " ;", 20000, []string{"--json"}},
-		"one word":  {key, ";1", 12000, nil},
-		"one path":  {key, "a/", 12000, nil},
-		"one key":   {"", "net.ipv4.tcp_mem = 1 2 3\n", 1000, []string{"--json"}},
-		"many keys": {"", "net.core.rmem_max 1\n", 1000, []string{"--json"}},
+		"comments":  {"list.conf", key, " ;", 20000, []string{"--json"}},
+		"one word":  {"list.conf", key, ";1", 12000, nil},
+		"one path":  {"list.conf", key, "a/", 12000, nil},
+		"one key":   {"list.conf", "", "net.ipv4.tcp_mem = 1 2 3\n", 1000, []string{"--json"}},
+		"many keys": {"list.conf", "", "net.core.rmem_max 1\n", 1000, []string{"--json"}},
+		"commands":  {"list.sh", "", "sysctl -w net.core.rmem_max = 1\n", 700, []string{"--json"}},
+		"unknown":   {"list.sh", "sysctl -w net.core.rmem_max = 1\n", "foo bar\n", 1000, nil},
+		"services": {"list.yaml", "services:\n  a:\n    sysctls:\n", "    - net.core.rmem_max=1\n", 1000,
+			[]string{"--json"}},
+		"objects": {"list.json", "", "{\"net.core.rmem_max\":1}\n", 1000, []string{"--json"}},
 	} {
-		file := filepath.Join(t.TempDir(), "list.conf")
+		file := filepath.Join(t.TempDir(), test.file)
 		least := map[int]time.Duration{}
 		lint := func(size int) time.Duration {
 			if err := os.WriteFile(file, []byte(test.begin+strings.Repeat(test.part, size)+"\n"), 0o600); err != nil {

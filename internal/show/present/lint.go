@@ -12,16 +12,16 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Lint shows findings in the format of compilers, so that editors can jump to them, and then the
-// settings that are in effect.
+// shownUnread is the number of lines that were not read of which text shows each.
+const shownUnread = 40
+
+// Lint shows findings in the format of compilers, so that editors can jump to them, the lines that were
+// not read, and then the settings that are in effect.
 func Lint(found *record.Lint) document.Document {
 	var d document.Document
-	for _, f := range found.Files {
-		d.About = append(d.About, fmt.Sprintf("%s · %s for %s · %s", f.File, settingfile.FormatNames[f.Format],
-			settingfile.SystemNames[f.System], words.Count(f.Settings, "setting")))
-	}
 	lines := 0
 	for _, f := range found.Files {
+		d.About = append(d.About, aboutFile(f)...)
 		lines += f.Settings
 	}
 	if n := len(found.Settings); n > 0 && n < lines {
@@ -48,30 +48,81 @@ func Lint(found *record.Lint) document.Document {
 	if len(list) > 0 {
 		d.Summary = append(d.Summary, list)
 	}
+	if list := unread(found.Unread); len(list) > 0 {
+		d.Summary = append(d.Summary, list)
+	}
 	t := &document.Table{Columns: []document.Column{{Head: "setting"}, {Head: "scope"}, {Head: "now"}}}
 	for _, s := range found.Settings {
 		value := s.Value
-		if s.Amounts != "" {
-			value += " (" + s.Amounts + ")"
-		}
-		if s.Without != "" {
-			value += " (" + s.Without + ")"
+		for _, note := range []string{s.Amounts, s.Within, s.When, s.Without} {
+			if note != "" {
+				value += " (" + note + ")"
+			}
 		}
 		t.Add(s.Key+" = "+value, s.Scope, s.Current)
 	}
 	if len(t.Rows) > 0 {
 		d.Summary = append(d.Summary, []document.Block{t})
 	}
-	checked := "Checked without a kernel"
-	if k := found.Kernel; k != nil {
-		checked = "Checked against Linux " + k.Release
-		if k.Namespaces != "" {
-			checked += " (but the parameters of each network namespace could not be read: " + k.Namespaces + ")"
+	d.Summary = append(d.Summary, []document.Block{document.Prose{Text: checked(found)}})
+	return d
+}
+
+// aboutFile says what a file was taken for and how much of it was read: of one with several documents
+// also where settings are.
+func aboutFile(f record.LintFile) (list []string) {
+	read := words.Count(f.Settings, "setting")
+	if f.Nothing || f.Blank {
+		read = "no kernel parameters"
+	}
+	if f.Unread > 0 {
+		read += " · " + words.Count(f.Unread, "line") + " not read"
+	}
+	if f.Unjudged {
+		read += " · values are judged for Linux only"
+	}
+	if n := len(f.Documents); n > 0 {
+		read += fmt.Sprintf(" · %d documents", n)
+	}
+	list = append(list, fmt.Sprintf("%s · %s for %s · %s", f.File, settingfile.FormatName(f.Format),
+		settingfile.SystemNames[f.System], read))
+	for _, d := range f.Documents {
+		if d.Settings > 0 {
+			list = append(list, fmt.Sprintf("%s:%d · %s · %s", f.File, d.Line, settingfile.FormatName(d.Format),
+				words.Count(d.Settings, "setting")))
 		}
 	}
-	counts := []string{words.Count(found.Errors, "error"), words.Count(found.Warnings, "warning"),
-		words.Count(found.Notes, "note")}
-	d.Summary = append(d.Summary,
-		[]document.Block{document.Prose{Text: checked + ": " + strings.Join(counts, ", ") + "."}})
-	return d
+	return list
+}
+
+// unread shows the lines that were not read.
+func unread(lines []record.LintUnread) (list []document.Block) {
+	for i, u := range lines {
+		if i == shownUnread {
+			return append(list, document.Prose{Text: fmt.Sprintf("… and %s that were not read: --json has them all.",
+				words.Count(len(lines)-i, "line"))})
+		}
+		list = append(list, document.Diagnostic{Head: fmt.Sprintf("%s:%d: not read: %s", u.File, u.Line, u.Text),
+			Text: u.Why})
+	}
+	return list
+}
+
+// checked says against what the files were checked, what of them was not, and what was found.
+func checked(found *record.Lint) string {
+	text := "Checked without a kernel"
+	if k := found.Kernel; k != nil {
+		text = "Checked against Linux " + k.Release
+		if k.Namespaces != "" {
+			text += " (but the parameters of each network namespace could not be read: " + k.Namespaces + ")"
+		}
+	}
+	if n := len(found.Unread); n > 0 {
+		text += ", except " + words.Count(n, "line") + words.Verb(n, " that was", " that were") + " not read"
+	}
+	if len(found.Settings)+len(found.Findings) == 0 {
+		return text + ": nothing to judge was found."
+	}
+	return text + ": " + strings.Join([]string{words.Count(found.Errors, "error"),
+		words.Count(found.Warnings, "warning"), words.Count(found.Notes, "note")}, ", ") + "."
 }

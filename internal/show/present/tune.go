@@ -107,6 +107,17 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 	if len(untried) > 1 {
 		d.Summary = append(d.Summary, untried)
 	}
+	if result.Lint != nil && len(result.Lint.Unread) > 0 {
+		lines := []document.Block{document.Heading{Text: "Not read"}}
+		for i, u := range result.Lint.Unread {
+			if i == shownUnread {
+				lines = append(lines, document.Prose{Text: fmt.Sprintf("… and %d more", len(result.Lint.Unread)-i)})
+				break
+			}
+			lines = append(lines, document.Prose{Text: fmt.Sprintf("%s:%d: %s: %s", u.File, u.Line, u.Text, u.Why)})
+		}
+		d.Summary = append(d.Summary, lines)
+	}
 	if len(runs) > 0 {
 		for _, blocks := range [][]document.Block{evidence.Detects(runs[0]),
 			evidence.OutlierStatement(view.New(runs[0]))} {

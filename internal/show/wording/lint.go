@@ -83,8 +83,8 @@ var _ = state(map[string]func(arguments) string{
 	record.LintPorts:       format("the kernel takes the first port before the last; %[1]s is after %[2]s"),
 	record.LintPrivileged:  format("the first port is less than %[1]s, which is %[2]s: the kernel refuses it"),
 	record.LintLessThanOne: text("less than 1: Linux 6.18 refuses it, earlier kernels take it"),
-	record.LintMoreThan: format("more than %[1]s, which is %[2]s: Linux 6.18 refuses it, earlier kernels use no " +
-		"more than that"),
+	record.LintMoreThan: format("more than %[1]s, which is %[2]s: Linux 6.18 refuses it, earlier kernels use no more " +
+		"than that"),
 	record.LintAccECN: format("%[1]s is of AccECN, which Linux 6.18 and earlier refuse: they take 0 to %[2]s"),
 	record.LintFewer:  fewerValues,
 	record.LintFewerOrder: func(a arguments) string {
@@ -98,8 +98,8 @@ var _ = state(map[string]func(arguments) string{
 	record.LintPages:       inPages,
 	record.LintOrder: format("expected minimum, default and maximum in ascending order: %[1]s, %[2]s, " +
 		"%[3]s are not"),
-	record.LintFixedBuffer: format("the default equals the maximum, so the kernel cannot autotune: every " +
-		"connection begins with a buffer of %[1]s, however short its path"),
+	record.LintFixedBuffer: format("the default equals the maximum, so the kernel cannot autotune: every connection " +
+		"begins with a buffer of %[1]s, however short its path"),
 	record.LintBytes:         format("it counts bytes: the maximum is %[1]s, less than a window without scaling"),
 	record.LintAsItIs:        text("this kernel has that value now: nothing would change"),
 	record.LintControlAsItIs: text("this is already the kernel's default; tune compares it with another one on a path"),
@@ -109,17 +109,47 @@ var _ = state(map[string]func(arguments) string{
 	},
 	record.LintLowers:  lowers,
 	record.LintHarmful: func(a arguments) string { return harms[a.at(0)] },
+	record.LintMeans:   func(a arguments) string { return effectsOfValues[a.at(0)] },
+	record.LintGoneOff: func(a arguments) string {
+		since := ""
+		if a.at(0) != "" {
+			since = " since Linux " + a.at(0)
+		}
+		return "gone" + since + ": 0 meant that it was off, and nothing takes its place"
+	},
+	record.LintModule: format("this kernel (%[2]s) has no such parameter now: it exists only while the module %[1]s " +
+		"is loaded"),
+	record.LintModuleNeeded: format("it exists only while the module %[1]s is loaded: where that is loaded later, " +
+		"the setting is lost"),
+	record.LintContainer: format("%[1]s has a network namespace of its own, and this is a parameter of the machine: " +
+		"container runtimes and Kubernetes refuse it there; set it on the host"),
+	record.LintWhen:          format("it is set under a condition only (%[1]s)"),
+	record.LintLowersDefault: format("less than the default of current kernels: %[1]s, not %[2]s"),
+	record.LintBefore:        format("Linux before %[2]s takes %[1]s at most"),
+	record.LintSlip:          format("%[1]s may be a slip for %[2]s, with two digits swapped; it does no harm"),
+	record.LintThresholds: format("expected gc_thresh1, gc_thresh2 and gc_thresh3 in ascending order: %[1]s, %[2]s, " +
+		"%[3]s are not; at the second the kernel collects entries, at the third it refuses new ones"),
+	record.LintElsewhere: text("a boot-time tunable: sysctl(8) refuses it, and /boot/loader.conf sets it"),
 })
+
+// effectsOfValues are effects of values that are easily missed, by the parameter's last part.
+var effectsOfValues = map[string]string{
+	"disable_ipv6": "it turns IPv6 off: addresses of IPv6 are removed, and programs that listen on :: fail",
+	"rp_filter": "strict: on a host with several interfaces, packets are dropped that arrive by another interface " +
+		"than the one that the route back leaves by (RFC 3704); 2 is loose",
+}
 
 // harms are what is lost by harmful values of parameters.
 var harms = map[string]string{
-	"net.ipv4.tcp_window_scaling": "windows are limited to 64 KiB, so that a connection carries at most 64 KiB " +
-		"per round trip (RFC 7323)",
+	"net.ipv4.tcp_window_scaling": "windows are limited to 64 KiB, so that a connection carries at most 64 KiB per " +
+		"round trip (RFC 7323)",
 	"net.ipv4.tcp_moderate_rcvbuf": "receive buffers no longer grow: windows are limited by the second value of " +
 		"net.ipv4.tcp_rmem",
 	"net.ipv4.tcp_sack": "of several losses in a window only one is repaired per round trip (RFC 2018)",
-	"net.ipv4.tcp_timestamps": "saves 12 bytes of each segment (0.8 % at an MTU of 1500), but old segments " +
-		"can no longer be distinguished from new ones (PAWS, RFC 7323)",
+	"net.ipv4.tcp_timestamps": "saves 12 bytes of each segment (0.8 % at an MTU of 1500), but old segments can no " +
+		"longer be distinguished from new ones (PAWS, RFC 7323)",
+	"net.ipv4.tcp_syncookies": "when the queue of half-open connections is full, as in a SYN flood, new connections " +
+		"are dropped (RFC 4987)",
 	"net.ipv4.ip_no_pmtu_disc": "path MTU discovery is off: packets too large for the path are not detected",
 }
 

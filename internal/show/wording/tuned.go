@@ -126,6 +126,10 @@ var _ = state(map[string]func(arguments) string{
 	record.UntriedNoControl: format(
 		"this kernel has no congestion control %[1]s (net.ipv4.tcp_available_congestion_control = %[2]s): modprobe " +
 			"tcp_%[1]s"),
+	record.UntriedKind:       text("tune tries kernel parameters and options of NICs and CPUs only"),
+	record.UntriedCorrection: format("only what the file says is tried: to have it tried, write %[1]s"),
+	record.UntriedCondition:  format("which value it gets depends on a condition (%[1]s)"),
+	record.UntriedTwice:      format("the value of %[1]s is tried, which is set for something else"),
 	record.UntriedSameControl: text(
 		"the flows already use this congestion control, and there is no other kind to compare it with"),
 	record.UntriedOtherFlows: text("only linerate's own TCP flows can be set to use it"),
