@@ -60,6 +60,16 @@ func elsewhere(code, words, pattern, example, means, source string) Message {
 // stamp. Nil: it is not known.
 func MessageOf(text string) *Message { return messageIn(Messages, text) }
 
+// MessageWith returns the message with a code. Nil: there is none.
+func MessageWith(code string) *Message {
+	for i := range Messages {
+		if Messages[i].Code == code {
+			return &Messages[i]
+		}
+	}
+	return nil
+}
+
 func messageIn(list []Message, text string) *Message {
 	for i := range list {
 		m := &list[i]

@@ -157,7 +157,7 @@ var Messages = []Message{
 		`DMAR: [DMA Write NO_PASID] Request device [01:00.0] fault addr 0xfed90000 [fault reason 0x05] PTE Write access is not set`,
 		"the IOMMU refused a transfer of a device",
 		"lspci -s of the address in the line: is it a NIC? A newer driver or BIOS; iommu=pt", "Linux drivers/iommu"),
-	normal("iommu-unit", `DRHD`, `DMAR: DRHD base`, `DMAR: DRHD base: 0x000000fed90000 flags: 0x0`,
+	elsewhere("iommu-unit", `DRHD`, `DMAR: DRHD base`, `DMAR: DRHD base: 0x000000fed90000 flags: 0x0`,
 		"an IOMMU was found", "Linux drivers/iommu/intel/dmar.c"),
 	fault("swiotlb-full", likely, `swiotlb|SW-IOMMU`, `swiotlb buffer is full|Out of SW-IOMMU space`,
 		`ixgbe 0000:05:00.0: swiotlb buffer is full (sz: 4096 bytes), total 32768 (slots), used 32767 (slots)`,

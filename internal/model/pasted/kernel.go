@@ -2,7 +2,6 @@ package pasted
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -25,9 +24,7 @@ var _ = register(
 	&format{name: "softnet_stat", part: "softnet", row: reads((*machine).softnet), again: behindGap,
 		sure: softnetRow.MatchString, files: []string{"net/softnet_stat"}},
 	&format{name: "sysctl", part: "parameters", row: reads((*machine).parameter), again: (*machine).otherValue,
-		sure: sysctlRow.MatchString, command: programs("sysctl")},
-	&format{name: "dmesg", part: "kernel log", row: reads((*machine).logged), sure: logRow.MatchString,
-		command: programs("dmesg")})
+		sure: sysctlRow.MatchString, command: programs("sysctl")})
 
 // parameter parses a line of sysctl(8).
 func (m *machine) parameter(line string) bool {
@@ -159,39 +156,3 @@ func (m *machine) limited(q netstate.QdiscCounters, line string) {
 			Options: map[string]string{"limit": limit[2]}})
 	}
 }
-
-// logRow matches a line of dmesg(1): with facility and level (-x) or priority (-r), and with the
-// time since boot or the time of day (-T).
-var logRow = regexp.MustCompile(
-	`^(?:<(\d{1,3})>|(\w+) *: *(\w+) *: )?\[((?: *\d{1,10}\.\d{1,9})|[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4})\] (.*)$`)
-
-var logLevels = []string{"emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"}
-
-// logged parses a line of the kernel's log and keeps it if it concerns the network.
-func (m *machine) logged(line string) bool {
-	row := logRow.FindStringSubmatch(line)
-	if row == nil {
-		return false
-	}
-	if m.State.Log == nil {
-		m.State.Log = &netstate.KernelLog{}
-	}
-	const usual = 4 // level of messages that specify none (CONFIG_MESSAGE_LOGLEVEL_DEFAULT)
-	entry := netstate.LogLine{Level: usual, Text: plain.Short(row[5], longestLog)}
-	if priority, err := strconv.Atoi(row[1]); err == nil {
-		entry.Level = priority % 8
-	} else if i := slices.Index(logLevels, row[3]); i >= 0 {
-		entry.Level = i
-	}
-	if s, err := strconv.ParseFloat(strings.TrimSpace(row[4]), 64); err == nil && s < 1e9 {
-		entry.AtNs = int64(s * 1e9)
-	}
-	if !netstate.AboutNetwork(row[5]) {
-		return m.ignore()
-	}
-	m.State.Log.Add(entry)
-	return true
-}
-
-// longestLog limits a line of the log, in characters.
-const longestLog = 300

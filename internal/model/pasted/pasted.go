@@ -66,6 +66,7 @@ type machine struct {
 	ethtools
 	sockets
 	routing
+	logs
 }
 
 // context is the state on which the meaning of the lines after a command depends.
@@ -85,6 +86,7 @@ type context struct {
 	// maximum values.
 	block, device, modes string
 	most                 bool
+	stamping
 }
 
 // behind returns the context for the output of a command.
@@ -122,8 +124,12 @@ func Parse(text string) (Text, error) {
 			continue
 		}
 		l := line{number: number, text: text}
-		if len(text) > longestLine {
-			r.lose(l)
+		if len(text) > longestLine { // JSON may be on one line
+			if r.collects() {
+				r.collect(l)
+			} else {
+				r.lose(l)
+			}
 			continue
 		}
 		r.read(l)

@@ -15,6 +15,7 @@ type reader struct {
 	Text
 	all  []*machine
 	now  *machine // that of the previous lines; nil: none yet
+	home *machine // that of the lines before those that named another one; nil: none did
 	next string   // name from a prompt or title for the lines that follow
 	gap  bool     // whether an empty line precedes, or a section begins
 	// fresh is the context of the lines after the beginning of a section. Nil: that of the previous
@@ -41,6 +42,10 @@ type line struct {
 // read reads a line.
 func (r *reader) read(l line) {
 	l.gap = r.gap
+	if len(r.collected) > 0 && strings.IndexByte(" \t{}]\"", l.text[0]) >= 0 { // JSON
+		r.collect(l)
+		return
+	}
 	if s, is := startOf(l.text); is {
 		r.begin(s)
 		return
@@ -60,7 +65,7 @@ func (r *reader) read(l line) {
 	case len(r.in.formats) == 0:
 		r.guess(l)
 		return
-	case len(r.collected) > 0 || slices.ContainsFunc(r.in.formats, func(f *format) bool { return f.whole != nil }):
+	case r.collects():
 		r.collect(l)
 		return
 	}
@@ -98,15 +103,12 @@ func (r *reader) begin(s start) {
 	r.end()
 	r.count(nil, idle)
 	r.in, r.gap, r.fresh = s, true, behind(s.command)
-	if s.host == "" {
-		return
+	if r.home != nil {
+		r.now, r.next, r.home = r.home, "", nil
 	}
-	name := plain.Short(s.host, longestName)
-	if i := slices.IndexFunc(r.all, func(m *machine) bool { return m.named && m.Reading.Host == name }); i >= 0 {
-		r.now, r.next = r.all[i], ""
-		return
+	if s.host != "" {
+		r.goTo(plain.Short(s.host, longestName))
 	}
-	r.now, r.next = nil, name
 }
 
 // end ends the section.
@@ -121,6 +123,12 @@ func (r *reader) end() {
 	for _, f := range r.in.formats {
 		if f.whole == nil {
 			continue
+		}
+		for _, l := range list {
+			if name := f.named(l.text); name != "" {
+				r.mention(name)
+				break
+			}
 		}
 		m := r.at(f, "")
 		f.whole(m, s)
@@ -168,6 +176,11 @@ func (s *section) all(m mark) {
 	}
 }
 
+// collects reports whether a format of the section needs all lines at once.
+func (r *reader) collects() bool {
+	return len(r.collected) > 0 || slices.ContainsFunc(r.in.formats, func(f *format) bool { return f.whole != nil })
+}
+
 // collect keeps a line for the end of the section.
 func (r *reader) collect(l line) {
 	if len(r.collected) >= mostRows {
@@ -194,6 +207,7 @@ func (r *reader) ordered(list []*format) []*format {
 
 // take has a format read a line for the machine that it belongs to.
 func (r *reader) take(f *format, l line) mark {
+	r.mention(f.named(l.text))
 	m := r.at(f, l.text)
 	if f.header != nil && f.header(m, l.text) {
 		if m.has[f] && !m.named {
@@ -262,6 +276,14 @@ func likely(text string) []*format {
 
 // tells reports whether a single line tells that it is of the format.
 func (f *format) tells(text string) bool { return !f.shapeless && f.sure != nil && f.sure(text) }
+
+// named returns the machine that a line of the format names. Empty: none.
+func (f *format) named(text string) string {
+	if f.host == nil {
+		return ""
+	}
+	return f.host(text)
+}
 
 // blank returns a machine that has read nothing, to try a format. It knows the names of interfaces.
 func (r *reader) blank(*format) *machine {
@@ -402,6 +424,7 @@ func (r *reader) finish() {
 		m.finishNICs()
 		m.finishSockets()
 		m.finishRules()
+		m.finishLog()
 		if !m.rows() {
 			continue
 		}

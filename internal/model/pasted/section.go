@@ -58,7 +58,7 @@ func startOf(line string) (s start, is bool) {
 	if m := userPrompt.FindStringSubmatch(line); m != nil {
 		return startWith(m[1], m[2]), true
 	}
-	if m := prompt.FindStringSubmatch(line); m != nil {
+	if m := prompt.FindStringSubmatch(line); m != nil && !slices.Contains(systemNames, m[1]) {
 		s := startWith(m[1], m[3])
 		// What follows "name %" or "name #" is a command only if it is known: "50 % of".
 		if m[2] != "%" || len(s.formats) > 0 {
@@ -76,6 +76,9 @@ func startOf(line string) (s start, is bool) {
 	}
 	return alone(line)
 }
+
+// systemNames begin lines about a kernel and its build, which look like a prompt: "FreeBSD 14.0-RELEASE #0".
+var systemNames = []string{"FreeBSD", "OpenBSD", "NetBSD", "DragonFly", "Linux", "Darwin", "SunOS"}
 
 // startWith returns the start of a section that a command line begins.
 func startWith(host, text string) start {

@@ -12,10 +12,8 @@ import (
 // messageOf returns the message that a finding is about. Of one that this version does not know, only
 // the code is returned.
 func messageOf(a cause.Logged) netstate.Message {
-	for _, m := range netstate.Messages {
-		if m.Code == a.Fault {
-			return m
-		}
+	if m := netstate.MessageWith(a.Fault); m != nil {
+		return *m
 	}
 	return netstate.Message{Means: a.Fault, Source: "dmesg(1)", Do: "see the log: dmesg"}
 }
