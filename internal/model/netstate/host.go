@@ -149,7 +149,7 @@ type NexthopMember struct {
 // ParameterLine is a line of a sysctl.d(5) file that sets a kernel parameter.
 type ParameterLine struct {
 	File  string `json:"file"`
-	Line  int    `json:"line"`
+	Line  int    `json:"line"` // 0: unknown
 	Key   string `json:"key"`
 	Value string `json:"value"`
 }

@@ -38,6 +38,8 @@ type format struct {
 	// host returns the machine that a line names, such as the second word of syslog's lines. Empty:
 	// none. Nil: no line names one.
 	host func(line string) string
+	// comments says that lines that begin with # are comments, and no commands of root.
+	comments bool
 	// shapeless says that only a command or a file's name tells the format.
 	shapeless bool
 }

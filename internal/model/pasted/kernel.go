@@ -10,10 +10,7 @@ import (
 )
 
 var (
-	sysctlRow = regexp.MustCompile(
-		`^((?:net|kernel|vm|fs|dev|abi|user|debug|sunrpc|crypto|fscache)\.[\w./@:-]{1,200}) ?= ?(.*)$`)
-	sysctlOther = regexp.MustCompile(`^sysctl: `) // permission denied on key …
-	softnetRow  = regexp.MustCompile(`^[0-9a-f]{8}(?: [0-9a-f]{8}){8,14}$`)
+	softnetRow = regexp.MustCompile(`^[0-9a-f]{8}(?: [0-9a-f]{8}){8,14}$`)
 )
 
 var _ = register(
@@ -22,37 +19,7 @@ var _ = register(
 			return c.is("tc") && (strings.HasPrefix("qdisc", c.object()) || strings.HasPrefix("class", c.object()))
 		}},
 	&format{name: "softnet_stat", part: "softnet", row: reads((*machine).softnet), again: behindGap,
-		sure: softnetRow.MatchString, files: []string{"net/softnet_stat"}},
-	&format{name: "sysctl", part: "parameters", row: reads((*machine).parameter), again: (*machine).otherValue,
-		sure: sysctlRow.MatchString, command: programs("sysctl")})
-
-// parameter parses a line of sysctl(8).
-func (m *machine) parameter(line string) bool {
-	row := sysctlRow.FindStringSubmatch(line)
-	if row == nil {
-		return sysctlOther.MatchString(line) && m.ignore()
-	}
-	if m.State.Parameters == nil {
-		m.State.Parameters = map[string]string{}
-	}
-	if !strings.HasPrefix(row[1], "net.") {
-		return m.ignore()
-	}
-	if len(m.State.Parameters) < mostRows {
-		m.State.Parameters[row[1]] = strings.TrimSpace(row[2])
-	}
-	return true
-}
-
-// otherValue reports whether a line has a value of a parameter that differs from the machine's.
-func (m *machine) otherValue(line string, gap bool) bool {
-	row := sysctlRow.FindStringSubmatch(line)
-	if !gap || row == nil {
-		return false
-	}
-	value, has := m.State.Parameters[row[1]]
-	return has && value != strings.TrimSpace(row[2])
-}
+		sure: softnetRow.MatchString, files: []string{"net/softnet_stat"}})
 
 // softnet parses a line of /proc/net/softnet_stat (net/core/net-procfs.c), one for each CPU. Before
 // Linux 5.10 the lines do not name the CPU, which is then the number of the line.

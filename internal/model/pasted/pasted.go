@@ -60,6 +60,7 @@ type machine struct {
 	last *format
 	// ignored reports whether the line that is read has no meaning for any rule.
 	ignored bool
+	number  int                // of the line that is read
 	netifs  map[string]int     // index of each interface
 	qdiscs  map[[2]string]bool // by interface and handle
 	context
@@ -87,6 +88,11 @@ type context struct {
 	block, device, modes string
 	most                 bool
 	stamping
+	// filtered reports whether lines of the output may be missing. Began is the number of the line with
+	// the command.
+	filtered bool
+	began    int
+	parameters
 }
 
 // behind returns the context for the output of a command.

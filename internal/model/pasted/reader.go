@@ -20,8 +20,9 @@ type reader struct {
 	gap  bool     // whether an empty line precedes, or a section begins
 	// fresh is the context of the lines after the beginning of a section. Nil: that of the previous
 	// lines continues.
-	fresh *context
-	in    start
+	fresh  *context
+	in     start
+	number int // of the line that is read
 	// collected has the lines of the section if one of its formats needs all of them.
 	collected []line
 	// tentative are lines of one shape that are too few to tell the format, and trial is a machine
@@ -41,12 +42,12 @@ type line struct {
 
 // read reads a line.
 func (r *reader) read(l line) {
-	l.gap = r.gap
+	l.gap, r.number = r.gap, l.number
 	if len(r.collected) > 0 && strings.IndexByte(" \t{}]\"", l.text[0]) >= 0 { // JSON
 		r.collect(l)
 		return
 	}
-	if s, is := startOf(l.text); is {
+	if s, is := startOf(l.text); is && !r.commented(l.text, s) {
 		r.begin(s)
 		return
 	}
@@ -83,6 +84,13 @@ func (r *reader) read(l line) {
 	r.lose(l)
 }
 
+// commented reports whether a line that looks like a command behind the prompt "#" is a comment of a
+// file.
+func (r *reader) commented(text string, s start) bool {
+	return strings.HasPrefix(strings.TrimSpace(text), "#") && !(r.in.root && len(s.formats) > 0 && plausible(s.command)) &&
+		slices.ContainsFunc(r.in.formats, func(f *format) bool { return f.comments })
+}
+
 // noise matches what shells and programs say instead of an output.
 var noise = regexp.MustCompile(`(?i)(^|: )(command not found|permission denied|operation not permitted|no such (file or directory|device)` +
 	`|not found|operation not supported|cannot open|invalid argument|is a directory)\.?$|^(Last login: |logout$|exit$|\^C$|\[sudo\] password)`)
@@ -103,6 +111,7 @@ func (r *reader) begin(s start) {
 	r.end()
 	r.count(nil, idle)
 	r.in, r.gap, r.fresh = s, true, behind(s.command)
+	r.fresh.filtered, r.fresh.began = s.filtered, r.number
 	if r.home != nil {
 		r.now, r.next, r.home = r.home, "", nil
 	}
@@ -209,6 +218,7 @@ func (r *reader) ordered(list []*format) []*format {
 func (r *reader) take(f *format, l line) mark {
 	r.mention(f.named(l.text))
 	m := r.at(f, l.text)
+	m.number = l.number
 	if f.header != nil && f.header(m, l.text) {
 		if m.has[f] && !m.named {
 			m = r.other()
@@ -425,6 +435,7 @@ func (r *reader) finish() {
 		m.finishSockets()
 		m.finishRules()
 		m.finishLog()
+		m.finishParameters()
 		if !m.rows() {
 			continue
 		}
@@ -460,5 +471,6 @@ func (m *machine) rows() bool {
 	s, end, state := m.Reading.Snapshot, m.Reading.End, m.State
 	return len(s.Interfaces)+len(s.Neighbours)+len(s.FDB)+len(s.Routes)+len(s.Rules)+len(s.Lookups)+len(end.SNMP)+
 		len(end.Qdiscs)+len(end.Softnet)+
-		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners) > 0 || state.Log != nil
+		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners)+len(state.Files) > 0 ||
+		state.Log != nil || state.Conntrack != nil || state.MostFiles > 0
 }

@@ -18,6 +18,8 @@ type start struct {
 	host string
 	// command is what the line executes. Nil: nothing, or what is unknown.
 	command command
+	// root reports whether the command stands behind a prompt that is "#" alone.
+	root bool
 	// filtered reports whether lines of the output may be missing.
 	filtered bool
 	// formats are those that the command prints. None: the command is unknown.
@@ -70,6 +72,7 @@ func startOf(line string) (s start, is bool) {
 	}
 	if m := namelessPrompt.FindStringSubmatch(line); m != nil {
 		s := startWith("", m[1]+m[2]+m[3])
+		s.root = strings.HasPrefix(strings.TrimSpace(line), "#")
 		if len(s.formats) > 0 || len(s.command) > 0 && knownProgram(s.command[0]) || m[2] != "" {
 			return s, true
 		}
@@ -98,7 +101,8 @@ func alone(line string) (s start, is bool) {
 	}
 	text = leads.ReplaceAllString(text, "")
 	if strings.HasPrefix(text, "/") && !strings.ContainsAny(text, " \t") {
-		if list := ofFile(text); len(list) > 0 && !strings.HasPrefix(path.Base(text), ".") {
+		if list := ofFile(text); len(list) > 0 && !strings.HasPrefix(path.Base(text), ".") &&
+			!slices.ContainsFunc(list, func(f *format) bool { return f.tells(line) }) {
 			return start{command: command{"cat", text}, formats: list}, true
 		}
 	}
