@@ -68,6 +68,7 @@ type machine struct {
 	sockets
 	routing
 	logs
+	pings
 }
 
 // context is the state on which the meaning of the lines after a command depends.
@@ -93,6 +94,7 @@ type context struct {
 	filtered bool
 	began    int
 	parameters
+	pinging
 }
 
 // behind returns the context for the output of a command.
@@ -131,9 +133,14 @@ func Parse(text string) (Text, error) {
 		}
 		l := line{number: number, text: text}
 		if len(text) > longestLine { // JSON may be on one line
-			if r.collects() {
+			switch {
+			case r.collects():
 				r.collect(l)
-			} else {
+			case len(r.in.formats) == 0 && (text[0] == '{' || text[0] == '['):
+				r.collectJSON(l)
+				r.end()
+				r.in, r.gap, r.fresh = start{}, true, behind(nil)
+			default:
 				r.lose(l)
 			}
 			continue

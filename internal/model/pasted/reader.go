@@ -45,6 +45,10 @@ func (r *reader) read(l line) {
 	l.gap, r.number = r.gap, l.number
 	if len(r.collected) > 0 && strings.IndexByte(" \t{}]\"", l.text[0]) >= 0 { // JSON
 		r.collect(l)
+		if r.in.json && (l.text == "}" || l.text == "]" || l.text == "}]") {
+			r.end()
+			r.in, r.gap, r.fresh = start{}, true, behind(nil)
+		}
 		return
 	}
 	if s, is := startOf(l.text); is && !r.commented(l.text, s) {
@@ -63,11 +67,14 @@ func (r *reader) read(l line) {
 	case noise.MatchString(l.text):
 		r.count(nil, idle)
 		return
-	case len(r.in.formats) == 0:
-		r.guess(l)
-		return
 	case r.collects():
 		r.collect(l)
+		return
+	case len(r.in.formats) == 0 && (r.gap || r.Lines == 0) && (l.text == "{" || l.text == "[" || l.text == "[{"):
+		r.collectJSON(l)
+		return
+	case len(r.in.formats) == 0:
+		r.guess(l)
 		return
 	}
 	for _, f := range r.ordered(r.in.formats) {
@@ -118,86 +125,6 @@ func (r *reader) begin(s start) {
 	if s.host != "" {
 		r.goTo(plain.Short(s.host, longestName))
 	}
-}
-
-// end ends the section.
-func (r *reader) end() {
-	r.drop()
-	if len(r.collected) == 0 {
-		return
-	}
-	list := r.collected
-	r.collected = nil
-	s := &section{lines: list, marks: make([]mark, len(list))}
-	for _, f := range r.in.formats {
-		if f.whole == nil {
-			continue
-		}
-		for _, l := range list {
-			if name := f.named(l.text); name != "" {
-				r.mention(name)
-				break
-			}
-		}
-		m := r.at(f, "")
-		f.whole(m, s)
-		if slices.Contains(s.marks, used) {
-			r.keep(m, f)
-		}
-		for i := range s.marks {
-			if s.marks[i] != unread {
-				r.count(f, s.marks[i])
-			}
-		}
-		if slices.Contains(s.marks, used) || slices.Contains(s.marks, idle) {
-			break
-		}
-	}
-	for i, l := range list {
-		if s.marks[i] == unread {
-			r.lose(l)
-		}
-	}
-}
-
-// section is the text that a format reads at once.
-type section struct {
-	lines []line
-	marks []mark
-}
-
-// text returns the lines of a section as one text.
-func (s *section) text() string {
-	var b strings.Builder
-	for _, l := range s.lines {
-		b.WriteString(l.text)
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-// all marks all lines that are unread.
-func (s *section) all(m mark) {
-	for i := range s.marks {
-		if s.marks[i] == unread {
-			s.marks[i] = m
-		}
-	}
-}
-
-// collects reports whether a format of the section needs all lines at once.
-func (r *reader) collects() bool {
-	return len(r.collected) > 0 || slices.ContainsFunc(r.in.formats, func(f *format) bool { return f.whole != nil })
-}
-
-// collect keeps a line for the end of the section.
-func (r *reader) collect(l line) {
-	if len(r.collected) >= mostRows {
-		r.lose(l)
-		return
-	}
-	r.collected = append(r.collected, l)
-	r.gap = false
 }
 
 // ordered returns formats, beginning with that of the last line.
@@ -436,6 +363,7 @@ func (r *reader) finish() {
 		m.finishRules()
 		m.finishLog()
 		m.finishParameters()
+		m.finishProbes()
 		if !m.rows() {
 			continue
 		}
@@ -472,5 +400,5 @@ func (m *machine) rows() bool {
 	return len(s.Interfaces)+len(s.Neighbours)+len(s.FDB)+len(s.Routes)+len(s.Rules)+len(s.Lookups)+len(end.SNMP)+
 		len(end.Qdiscs)+len(end.Softnet)+
 		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners)+len(state.Files) > 0 ||
-		state.Log != nil || state.Conntrack != nil || state.MostFiles > 0
+		state.Log != nil || state.Conntrack != nil || state.MostFiles > 0 || len(state.Probes) > 0
 }

@@ -20,6 +20,8 @@ type start struct {
 	command command
 	// root reports whether the command stands behind a prompt that is "#" alone.
 	root bool
+	// json reports whether the section has no command, and begins as JSON does.
+	json bool
 	// filtered reports whether lines of the output may be missing.
 	filtered bool
 	// formats are those that the command prints. None: the command is unknown.

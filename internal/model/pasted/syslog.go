@@ -67,7 +67,7 @@ func (m *machine) journalText(s *section) {
 		if decoder.Decode(&e) != nil {
 			break
 		}
-		known = true
+		known = known || len(e.Lines) > 0 || len(e.Message) > 0
 		for _, l := range e.Lines {
 			if l.Priority >= 0 && l.Priority < len(logLevels) && !programLog.MatchString(l.Text) {
 				at := int64(max(min(l.Time, 1e9), 0) * 1e9)
