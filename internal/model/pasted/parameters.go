@@ -233,7 +233,11 @@ func (m *machine) finishParameters() {
 		}
 		return n
 	}
-	if count, most := number("count"), number("max"); count > 0 && most > 0 && m.State.Conntrack == nil {
+	count, most := number("count"), number("max")
+	if m.State.Conntrack != nil { // of conntrack -C
+		count = m.State.Conntrack.Count
+	}
+	if m.State.Conntrack = nil; count > 0 && most > 0 {
 		m.State.Conntrack = &netstate.Conntrack{Count: count, Most: most, Buckets: number("buckets")}
 	}
 	slices.SortStableFunc(m.State.Files, func(a, b netstate.ParameterLine) int { // as sysctl --system applies them

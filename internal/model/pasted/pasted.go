@@ -69,6 +69,7 @@ type machine struct {
 	routing
 	logs
 	pings
+	firewall
 }
 
 // context is the state on which the meaning of the lines after a command depends.
@@ -95,6 +96,7 @@ type context struct {
 	began    int
 	parameters
 	pinging
+	filtering filtering
 }
 
 // behind returns the context for the output of a command.

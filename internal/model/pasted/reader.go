@@ -364,6 +364,7 @@ func (r *reader) finish() {
 		m.finishLog()
 		m.finishParameters()
 		m.finishProbes()
+		m.finishFirewall()
 		if !m.rows() {
 			continue
 		}
@@ -400,5 +401,5 @@ func (m *machine) rows() bool {
 	return len(s.Interfaces)+len(s.Neighbours)+len(s.FDB)+len(s.Routes)+len(s.Rules)+len(s.Lookups)+len(end.SNMP)+
 		len(end.Qdiscs)+len(end.Softnet)+
 		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners)+len(state.Files) > 0 ||
-		state.Log != nil || state.Conntrack != nil || state.MostFiles > 0 || len(state.Probes) > 0
+		state.Log != nil || len(m.Pasted) > 0
 }

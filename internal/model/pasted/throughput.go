@@ -3,6 +3,7 @@ package pasted
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -16,12 +17,22 @@ var _ = register(
 	ignored("curl", curlSure, curlRow, programs("curl", "wget")))
 
 // ignored returns a format whose lines no rule uses. Sure matches those that no other tool prints, and
-// others, unless it is nil, those that are known behind the command or such a line.
-func ignored(name string, sure, others *regexp.Regexp, is func(command) bool) *format {
-	return &format{name: name, sure: sure.MatchString, command: is, row: reads(func(m *machine, line string) bool {
-		known := is(m.command) || m.last != nil && m.last.name == name
-		return (sure.MatchString(line) || known && others != nil && others.MatchString(line)) && m.ignore()
-	})}
+// others, unless it is nil, those that are known behind the command, in the file or behind such a line.
+func ignored(name string, sure, others *regexp.Regexp, is func(command) bool, files ...string) *format {
+	row := func(m *machine, line string) bool {
+		if sure.MatchString(line) {
+			return m.ignore()
+		}
+		return others != nil && (is(m.command) || m.last != nil && m.last.name == name || m.prints(name)) &&
+			others.MatchString(line) && m.ignore()
+	}
+	return &format{name: name, sure: sure.MatchString, command: is, files: files, row: reads(row)}
+}
+
+// prints reports whether the section has a file of a format.
+func (m *machine) prints(name string) bool {
+	file := m.command.prints()
+	return file != "" && slices.ContainsFunc(ofFile(file), func(f *format) bool { return f.name == name })
 }
 
 func measures(c command) bool { return c.is("iperf") || c.is("iperf3") || c.is("iperf2") }
