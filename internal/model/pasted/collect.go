@@ -19,7 +19,10 @@ func (r *reader) end() {
 			continue
 		}
 		for _, l := range list {
-			if name := f.named(l.text); name != "" {
+			if f.host == nil {
+				break
+			}
+			if name := f.host(r.in.command, l.text); name != "" {
 				r.mention(name)
 				break
 			}

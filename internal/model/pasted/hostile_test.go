@@ -12,7 +12,11 @@ import (
 func TestHostileTexts(t *testing.T) {
 	for _, row := range []string{"2: e%d: <UP> mtu 1\n", "Pause parameters for e%d:\n",
 		"\nqdisc fq %x: dev e%[1]d root\n", "%d:\tfrom all lookup t%[1]d\n", "\n10.1.0.0/16 dev e%d metric %[1]d\n",
-		"f%d: on [fixed]\n", "ESTAB 0 1 10.0.0.1:%d 10.0.0.2:%[1]d\n"} {
+		"f%d: on [fixed]\n", "ESTAB 0 1 10.0.0.1:%d 10.0.0.2:%[1]d\n",
+		"Nov 29 10:00:00 h%d kernel: e%[1]d: link down\n", "[ %d.5] e%[1]d: link down\n", "Chain c%d (1 references)\n",
+		"PING p%d (192.0.2.%[1]d) 56(84) bytes of data.\n", "/proc/sys/net/ipv4/conf/e%d/rp_filter:1\n",
+		"Interface:    e%d, via: LLDP\n", "-A c%d -j DROP\n", "table ip t%d {\n", "\n$ ps a%d\n\nx\n",
+		"{\n\"a\": %d\n"} {
 		took := func(bytes int) time.Duration {
 			var b strings.Builder
 			b.WriteString("Features for eth0:\n")
@@ -20,7 +24,7 @@ func TestHostileTexts(t *testing.T) {
 				fmt.Fprintf(&b, row, n)
 			}
 			began := time.Now()
-			if _, err := Parse(b.String()); err != nil {
+			if _, err := Parse(b.String()); err != nil && !strings.Contains(err.Error(), "could be read") {
 				t.Fatal(err)
 			}
 			return time.Since(began)

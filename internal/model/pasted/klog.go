@@ -22,7 +22,7 @@ import (
 
 var _ = register(
 	&format{name: "dmesg", part: "kernel log", row: reads((*machine).logged), sure: logRow.MatchString,
-		host: func(line string) string {
+		host: func(_ command, line string) string {
 			parts := monotonicRow.FindStringSubmatch(line)
 			return strings.Join(parts[min(1, len(parts)):], "")
 		},

@@ -24,11 +24,12 @@ type nftPlace struct {
 	// word. Empty: no block. Name is its name.
 	block, name string
 	table       string // "inet filter"
-	// open has a statement that continues on the next line, and depth the braces in it.
-	open  string
-	depth int
-	size  int    // of a set
-	set   string // "set" or "map" until its elements are counted
+	// open has a statement that continues on the next line, without what exceeds longestLine; depth is the
+	// number of open braces in it, and commas that of commas.
+	open          string
+	depth, commas int
+	size          int    // of a set
+	set           string // "set" or "map" until its elements are counted
 }
 
 var (
@@ -76,7 +77,7 @@ func (m *machine) nftables(line string) bool {
 	case strings.HasPrefix(text, "#"):
 		return m.ignore()
 	}
-	p.open, p.depth = text, braces(text)
+	p.open, p.depth, p.commas = text, braces(text), strings.Count(text, ",")
 	if p.depth > 0 {
 		return true
 	}
@@ -107,17 +108,15 @@ func (m *machine) nftClose() {
 // nftContinued adds a line to a statement of several lines.
 func (m *machine) nftContinued(text string) bool {
 	p := &m.filtering.nft
-	if len(p.open) < longestText {
+	if len(p.open) < longestLine {
 		p.open += " " + text
 	}
+	p.commas += strings.Count(text, ",")
 	if p.depth += braces(text); p.depth > 0 {
 		return true
 	}
 	return m.nftStatement()
 }
-
-// longestText limits a statement of several lines, in bytes.
-const longestText = 1 << 20
 
 // braces returns how many braces a line opens, less those that it closes, outside of quoted text.
 func braces(text string) (n int) {
@@ -151,11 +150,11 @@ func (m *machine) nftStatement() bool {
 			}
 			return true
 		}
-		if elements, is := strings.CutPrefix(text, "elements = "); is {
+		if strings.HasPrefix(text, "elements = ") {
 			if p.size == 0 {
 				return m.ignore()
 			}
-			m.nftSet(strings.Count(elements, ",") + 1)
+			m.nftSet(p.commas + 1)
 			return true
 		}
 	case "counter":

@@ -41,8 +41,6 @@ var (
 		`\.[\w.%-]{1,200})(: |:$|=)`)
 	bsdNet = regexp.MustCompile(`^net\.(inet6?|link|isr|route|bpf|local|key|pf\w*|pipex|etherip|my|wlan|accf|graph|` +
 		`necp|smb|cfil|utun|network|classq|qos|soflow|stats|aggregate\w*)\.`)
-	// continuedRow is the rest of a value of several lines, which FreeBSD prints for some parameters.
-	continuedRow = regexp.MustCompile(`^[\w%].*`)
 )
 
 // parameters is what the lines of parameters of a section depend on.
@@ -70,8 +68,8 @@ func linuxParameter(line string) bool {
 // foreignParameter ignores the parameters of BSD systems, which are not those of Linux even if they
 // have the same name.
 func (m *machine) foreignParameter(line string) bool {
-	return (bsdParameter(line) || m.last != nil && m.last.name == "sysctl of BSD" && m.command.is("sysctl") &&
-		continuedRow.MatchString(line)) && m.ignore()
+	continued := m.command.is("sysctl") && m.last != nil && m.last.name == "sysctl of BSD" // a value of several lines
+	return (bsdParameter(line) || continued && !told(line, "sysctl of BSD")) && m.ignore()
 }
 
 // parameter parses a line of sysctl(8).
@@ -136,6 +134,9 @@ func (m *machine) procParameter(line string) bool {
 	if row := procParameterRow.FindStringSubmatch(line); row != nil {
 		return m.setParameter(parameterOf(row[1]), row[2])
 	}
+	if !strings.HasPrefix(m.command.prints(), "/proc/sys/") || !m.prints("/proc/sys") {
+		return false
+	}
 	var names []string
 	for _, w := range m.command {
 		if path := procPath.FindStringSubmatch(w); path != nil {
@@ -185,7 +186,7 @@ func (m *machine) parameterLine(line string) bool {
 		name, rest, _ := strings.Cut(text, ":")
 		file, text = plain.Short(name, 2*longestName), strings.TrimSpace(rest)
 	}
-	if file == "" {
+	if !found && !(strings.Contains(file, "sysctl") && m.prints("sysctl.conf")) {
 		return false
 	}
 	if text == "" || text[0] == '#' || text[0] == ';' {

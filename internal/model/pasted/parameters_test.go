@@ -20,6 +20,8 @@ func TestParameters(t *testing.T) {
 		{"a file without its value", "$ cat /proc/sys/net/core/rmem_max\n\n$ cat /proc/sys/net/core/wmem_max\n9\n",
 			"net.core.wmem_max=9", 2, 0},
 		{"files of a pattern", "$ cat /proc/sys/net/core/*mem_max\n9\n9\n", "", 3, 0},
+		{"another file", "$ cat /proc/net/bonding/bond0\nMII Status: up\nSpeed: 1000 Mbps\n", "", 1, 2},
+		{"another file of settings", "$ cat /etc/other.conf\nnet.core.rmem_max\na.b = 9\n", "", 1, 2},
 		{"a value too many", "$ cat /proc/sys/net/core/rmem_max\n9\nsomething else\n", "net.core.rmem_max=9", 1, 1},
 		{"values without names", "$ sysctl -n net.core.rmem_max kern.x net.core.wmem_max\n9\n8\n", "net.core.rmem_max=9", 1, 1},
 		{"a file", "$ cat /etc/sysctl.conf\n\n# net.ipv4.tcp_sack = 0\n net.ipv4.tcp_sack = 1 \nnet.ipv4.conf.*.rp_filter = 2\n" +

@@ -70,6 +70,7 @@ type machine struct {
 	logs
 	pings
 	firewall
+	system
 }
 
 // context is the state on which the meaning of the lines after a command depends.
@@ -97,6 +98,9 @@ type context struct {
 	parameters
 	pinging
 	filtering filtering
+	memory    memory
+	// hasNeighbour reports whether the rows of lldpctl belong to the last neighbour.
+	hasNeighbour bool
 }
 
 // behind returns the context for the output of a command.

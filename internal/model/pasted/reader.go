@@ -30,6 +30,7 @@ type reader struct {
 	tentative []line
 	shape     *format
 	trial     *machine
+	spare     *machine
 	lines     map[*format]*FormatLines
 }
 
@@ -94,7 +95,8 @@ func (r *reader) read(l line) {
 // commented reports whether a line that looks like a command behind the prompt "#" is a comment of a
 // file.
 func (r *reader) commented(text string, s start) bool {
-	return strings.HasPrefix(strings.TrimSpace(text), "#") && !(r.in.root && len(s.formats) > 0 && plausible(s.command)) &&
+	prompt := r.in.root && len(s.formats) > 0 && plausible(s.command)
+	return strings.HasPrefix(strings.TrimSpace(text), "#") && !prompt &&
 		slices.ContainsFunc(r.in.formats, func(f *format) bool { return f.comments })
 }
 
@@ -143,7 +145,9 @@ func (r *reader) ordered(list []*format) []*format {
 
 // take has a format read a line for the machine that it belongs to.
 func (r *reader) take(f *format, l line) mark {
-	r.mention(f.named(l.text))
+	if f.host != nil {
+		r.mention(f.host(r.in.command, l.text))
+	}
 	m := r.at(f, l.text)
 	m.number = l.number
 	if f.header != nil && f.header(m, l.text) {
@@ -182,7 +186,7 @@ func (r *reader) guess(l line) {
 		if f.shapeless || f.row == nil || f == r.shape {
 			continue
 		}
-		trial := r.blank(f)
+		trial := r.blank()
 		headed := f.header != nil && f.header(trial, l.text)
 		if !headed && f.row(trial, l.text) == unread {
 			continue
@@ -214,23 +218,19 @@ func likely(text string) []*format {
 // tells reports whether a single line tells that it is of the format.
 func (f *format) tells(text string) bool { return !f.shapeless && f.sure != nil && f.sure(text) }
 
-// named returns the machine that a line of the format names. Empty: none.
-func (f *format) named(text string) string {
-	if f.host == nil {
-		return ""
+// blank returns a machine that has read nothing, to try a format. It knows the names of interfaces. It
+// is the same one until it is taken as r.trial: most lines try each format.
+func (r *reader) blank() *machine {
+	if r.spare == nil || r.spare == r.trial {
+		r.spare = &machine{}
 	}
-	return f.host(text)
-}
-
-// blank returns a machine that has read nothing, to try a format. It knows the names of interfaces.
-func (r *reader) blank(*format) *machine {
-	m := &machine{context: context{at: -1}}
+	*r.spare = machine{context: context{at: -1}}
 	if r.fresh != nil {
-		m.context = *r.fresh
+		r.spare.context = *r.fresh
 	} else if r.now != nil {
-		m.context = r.now.context
+		r.spare.context = r.now.context
 	}
-	return m
+	return r.spare
 }
 
 // try reads a line, and reports whether it has the format's form.
@@ -365,6 +365,7 @@ func (r *reader) finish() {
 		m.finishParameters()
 		m.finishProbes()
 		m.finishFirewall()
+		m.finishSystem()
 		if !m.rows() {
 			continue
 		}
@@ -379,7 +380,7 @@ func (r *reader) finish() {
 			}
 		}
 		m.Host.Host, m.Reading.Snapshot.Host = m.Reading.Host, m.Reading.Host
-		m.Host.CPUs, m.Reading.Snapshot.Sysctls = len(m.Reading.End.Softnet), m.State.Parameters
+		m.Host.CPUs, m.Reading.Snapshot.Sysctls = max(len(m.Reading.End.Softnet), m.Host.CPUs), m.State.Parameters
 		for f := range m.has {
 			if f.part != "" && !slices.Contains(m.Pasted, f.part) {
 				m.Pasted = append(m.Pasted, f.part)
@@ -399,7 +400,7 @@ func (r *reader) finish() {
 func (m *machine) rows() bool {
 	s, end, state := m.Reading.Snapshot, m.Reading.End, m.State
 	return len(s.Interfaces)+len(s.Neighbours)+len(s.FDB)+len(s.Routes)+len(s.Rules)+len(s.Lookups)+len(end.SNMP)+
-		len(end.Qdiscs)+len(end.Softnet)+
-		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners)+len(state.Files) > 0 ||
+		len(end.Qdiscs)+len(end.Softnet)+len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners)+
+		len(state.Files)+len(state.LLDP) > 0 ||
 		state.Log != nil || len(m.Pasted) > 0
 }

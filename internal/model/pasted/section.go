@@ -139,11 +139,12 @@ var argumentWords = []string{"a", "addr", "address", "l", "link", "r", "ro", "ro
 	"neighbor", "neighbour", "nexthop", "fdb", "vlan", "qdisc", "class", "filter", "ntable", "maddr", "tcp_metrics",
 	"show", "list", "ls", "dev", "get", "state", "ruleset", "device", "connection", "con", "general", "status",
 	"tables", "config", "dump", "mac", "address-table", "interface", "interfaces", "arp", "dot", "phy", "info",
-	"bgp", "summary", "root"}
+	"bgp", "summary", "root", "neighbors", "neighbours", "details", "tracking", "monitor"}
 
 // bareWords are programs that print something without arguments and whose name is no English word.
 var bareWords = []string{"ifconfig", "nstat", "dmesg", "iwconfig", "netstat", "ss", "mii-tool", "nmcli", "lspci",
-	"lscpu", "networkctl", "mpstat", "brctl", "uptime", "logread", "ethtool"}
+	"lscpu", "networkctl", "mpstat", "brctl", "uptime", "logread", "ethtool", "journalctl", "lldpctl", "lsmod",
+	"vmstat", "timedatectl", "hostnamectl", "iptables-save", "ip6tables-save"}
 
 // ifnameLike matches what can only be the name of an interface.
 var ifnameLike = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,14}$`)
@@ -158,4 +159,6 @@ var knownPrograms = []string{"ip", "ss", "tc", "ethtool", "bridge", "netstat", "
 	"uptime", "hostname", "date", "grep", "head", "tail", "ls", "lspci", "lscpu", "free", "top", "ps", "nft",
 	"iptables", "journalctl", "systemctl", "mpstat", "sar", "iw", "iwconfig", "nmcli", "networkctl", "tcpdump", "curl",
 	"wget", "dd", "modinfo", "lsmod", "modprobe", "echo", "cd", "vi", "vim", "nano", "apt", "yum", "dnf", "docker",
-	"kubectl", "for", "while", "id", "who", "w", "last", "service", "teamdctl", "brctl", "mii-tool", "lldpctl"}
+	"kubectl", "for", "while", "id", "who", "w", "last", "service", "teamdctl", "brctl", "mii-tool", "lldpctl", "lldpcli",
+	"ip6tables", "iptables-save", "ip6tables-save", "ipset", "ipvsadm", "conntrack", "netperf", "logread", "timedatectl",
+	"hostnamectl", "chronyc", "ulimit", "vmstat", "iostat", "df"}

@@ -39,7 +39,7 @@ var (
 )
 
 var _ = register(&format{name: "journalctl -o json", part: "kernel log", whole: (*machine).journalText,
-	host: func(line string) string {
+	host: func(_ command, line string) string {
 		name := prettyHost.FindStringSubmatch(line)
 		return strings.Join(name[min(1, len(name)):], "")
 	},
@@ -107,7 +107,7 @@ func syslogOf(line string) (e syslogEntry, is bool) {
 }
 
 // syslogHost returns the machine that a line of syslog names.
-func syslogHost(line string) string {
+func syslogHost(_ command, line string) string {
 	if strings.HasPrefix(line, "{") {
 		e, _ := journalOf(line)
 		return e.Host
