@@ -11,7 +11,7 @@ import (
 // TestCases: of texts as people paste them, what is not read is of formats that nothing reads yet.
 func TestCases(t *testing.T) {
 	unread := map[string]*regexp.Regexp{ // by file
-		"08": regexp.MustCompile(`^(\d\d:\d\d:\d\d |45: \d+ )`),                                                        // mpstat, /proc/interrupts
+		"08": regexp.MustCompile(`^(\d\d:\d\d:\d\d |45: \d+ |Linux 4.11)`),                                             // mpstat, /proc/interrupts
 		"09": regexp.MustCompile(`^(\S.*: ?.*|802.3ad info|details \w+ lacp pdu:)$`),                                   // /proc/net/bonding
 		"13": regexp.MustCompile(`^(1d:00.0 Ethernet controller|LnkCap:|LnkSta:)`),                                     // lspci
 		"18": regexp.MustCompile(`^(ix0|options=|ether |inet |media: |status: |nd6 |Name |\d+ |[\d/]+ .*mbuf|lagg0 )`), // of FreeBSD

@@ -14,6 +14,7 @@ var _ = register(
 		command: func(c command) bool { return c.is("nft") && !nftJSON(c) },
 		files:   []string{"etc/nftables.conf", "nftables/*.nft", "nft_list_ruleset", "nft_-a_list_ruleset"}},
 	&format{name: "nft -j", whole: (*machine).nftablesJSON,
+		sure:    func(line string) bool { return beginsJSON(line) || strings.HasPrefix(line, `{"nftables"`) },
 		command: func(c command) bool { return c.is("nft") && nftJSON(c) }})
 
 func nftJSON(c command) bool { return c.flag('j') || c.has("--json") }

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/netstate"
@@ -91,10 +92,9 @@ type context struct {
 	block, device, modes string
 	most                 bool
 	stamping
-	// filtered reports whether lines of the output may be missing. Began is the number of the line with
-	// the command.
+	// filtered reports whether lines of the output may be missing.
 	filtered bool
-	began    int
+	began    int // the number of the line with the command
 	parameters
 	pinging
 	filtering filtering
@@ -138,17 +138,9 @@ func Parse(text string) (Text, error) {
 			continue
 		}
 		l := line{number: number, text: text}
-		if len(text) > longestLine { // JSON may be on one line
-			switch {
-			case r.collects():
-				r.collect(l)
-			case len(r.in.formats) == 0 && (text[0] == '{' || text[0] == '['):
-				r.collectJSON(l)
-				r.end()
-				r.in, r.gap, r.fresh = start{}, true, behind(nil)
-			default:
-				r.lose(l)
-			}
+		if len(text) > longestLine && !slices.ContainsFunc(r.in.formats, needsAll) &&
+			len(wholes(text)) == 0 {
+			r.lose(l)
 			continue
 		}
 		r.read(l)

@@ -23,14 +23,15 @@ type reader struct {
 	fresh  *context
 	in     start
 	number int // of the line that is read
-	// collected has the lines of the section if one of its formats needs all of them.
+	// collected has the lines of the section if one of its formats needs all of them, and json the
+	// depth of the JSON in them.
 	collected []line
+	json      jsonDepth
 	// tentative are lines of one shape that are too few to tell the format, and trial is a machine
 	// that has read only them.
 	tentative []line
 	shape     *format
 	trial     *machine
-	spare     *machine
 	lines     map[*format]*FormatLines
 }
 
@@ -44,19 +45,16 @@ type line struct {
 // read reads a line.
 func (r *reader) read(l line) {
 	l.gap, r.number = r.gap, l.number
-	if len(r.collected) > 0 && strings.IndexByte(" \t{}]\"", l.text[0]) >= 0 { // JSON
-		r.collect(l)
-		if r.in.json && (l.text == "}" || l.text == "]" || l.text == "}]") {
-			r.end()
-			r.in, r.gap, r.fresh = start{}, true, behind(nil)
-		}
-		return
-	}
-	if s, is := startOf(l.text); is && !r.commented(l.text, s) {
+	inside := len(r.collected) > 0 && r.json.depth > 0
+	if s, is := startOf(l.text); is && (s.host != "" || !inside) && !r.commented(l.text, s) {
 		r.begin(s)
 		return
 	}
-	if m := title.FindStringSubmatch(l.text); m != nil && r.names(l.text, m[1]) {
+	if list := wholes(l.text); !inside && len(list) > 0 && !slices.ContainsFunc(r.in.formats, needsAll) {
+		r.end()
+		r.in = start{formats: list}
+	}
+	if m := title.FindStringSubmatch(l.text); m != nil && !inside && r.names(l.text, m[1]) {
 		r.begin(start{host: m[1]})
 		return
 	}
@@ -68,14 +66,11 @@ func (r *reader) read(l line) {
 	case noise.MatchString(l.text):
 		r.count(nil, idle)
 		return
-	case r.collects():
-		r.collect(l)
-		return
-	case len(r.in.formats) == 0 && (r.gap || r.Lines == 0) && (l.text == "{" || l.text == "[" || l.text == "[{"):
-		r.collectJSON(l)
-		return
 	case len(r.in.formats) == 0:
 		r.guess(l)
+		return
+	case len(r.collected) > 0 || slices.ContainsFunc(r.in.formats, needsAll):
+		r.collect(l)
 		return
 	}
 	for _, f := range r.ordered(r.in.formats) {
@@ -90,14 +85,6 @@ func (r *reader) read(l line) {
 		return
 	}
 	r.lose(l)
-}
-
-// commented reports whether a line that looks like a command behind the prompt "#" is a comment of a
-// file.
-func (r *reader) commented(text string, s start) bool {
-	prompt := r.in.root && len(s.formats) > 0 && plausible(s.command)
-	return strings.HasPrefix(strings.TrimSpace(text), "#") && !prompt &&
-		slices.ContainsFunc(r.in.formats, func(f *format) bool { return f.comments })
 }
 
 // noise matches what shells and programs say instead of an output.
@@ -120,12 +107,88 @@ func (r *reader) begin(s start) {
 	r.end()
 	r.count(nil, idle)
 	r.in, r.gap, r.fresh = s, true, behind(s.command)
-	r.fresh.filtered, r.fresh.began = s.filtered, r.number
+	r.fresh.filtered = s.filtered
+	r.fresh.began = r.number
 	if r.home != nil {
 		r.now, r.next, r.home = r.home, "", nil
 	}
 	if s.host != "" {
 		r.goTo(plain.Short(s.host, longestName))
+	}
+}
+
+// end ends the section.
+func (r *reader) end() {
+	r.drop()
+	r.json = jsonDepth{}
+	if len(r.collected) == 0 {
+		return
+	}
+	list := r.collected
+	r.collected = nil
+	s := &section{lines: list, marks: make([]mark, len(list))}
+	for _, f := range r.in.formats {
+		if f.whole == nil {
+			continue
+		}
+		r.mentioned(f, list)
+		m := r.at(f, "")
+		f.whole(m, s)
+		if slices.Contains(s.marks, used) {
+			r.keep(m, f)
+		}
+		for i := range s.marks {
+			if s.marks[i] != unread {
+				r.count(f, s.marks[i])
+			}
+		}
+		if slices.Contains(s.marks, used) || slices.Contains(s.marks, idle) {
+			break
+		}
+	}
+	for i, l := range list {
+		if s.marks[i] == unread {
+			r.lose(l)
+		}
+	}
+}
+
+// section is the text that a format reads at once.
+type section struct {
+	lines []line
+	marks []mark
+}
+
+// text returns the lines of a section as one text.
+func (s *section) text() string {
+	var b strings.Builder
+	for _, l := range s.lines {
+		b.WriteString(l.text)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// all marks all lines that are unread.
+func (s *section) all(m mark) {
+	for i := range s.marks {
+		if s.marks[i] == unread {
+			s.marks[i] = m
+		}
+	}
+}
+
+// collect keeps a line for the end of the section.
+func (r *reader) collect(l line) {
+	if len(r.collected) >= mostRows {
+		r.lose(l)
+		return
+	}
+	r.collected = append(r.collected, l)
+	r.gap = false
+	if r.json.ends(l.text) { // what follows without a prompt is something else
+		r.end()
+		r.in, r.fresh = start{}, behind(nil)
 	}
 }
 
@@ -145,9 +208,7 @@ func (r *reader) ordered(list []*format) []*format {
 
 // take has a format read a line for the machine that it belongs to.
 func (r *reader) take(f *format, l line) mark {
-	if f.host != nil {
-		r.mention(f.host(r.in.command, l.text))
-	}
+	r.mentioned(f, []line{l})
 	m := r.at(f, l.text)
 	m.number = l.number
 	if f.header != nil && f.header(m, l.text) {
@@ -182,11 +243,12 @@ func (r *reader) guess(l line) {
 		r.take(r.now.last, l) != unread {
 		return
 	}
+	trial := &machine{}
 	for _, f := range likely(l.text) {
 		if f.shapeless || f.row == nil || f == r.shape {
 			continue
 		}
-		trial := r.blank()
+		r.blank(trial)
 		headed := f.header != nil && f.header(trial, l.text)
 		if !headed && f.row(trial, l.text) == unread {
 			continue
@@ -218,19 +280,14 @@ func likely(text string) []*format {
 // tells reports whether a single line tells that it is of the format.
 func (f *format) tells(text string) bool { return !f.shapeless && f.sure != nil && f.sure(text) }
 
-// blank returns a machine that has read nothing, to try a format. It knows the names of interfaces. It
-// is the same one until it is taken as r.trial: most lines try each format.
-func (r *reader) blank() *machine {
-	if r.spare == nil || r.spare == r.trial {
-		r.spare = &machine{}
-	}
-	*r.spare = machine{context: context{at: -1}}
+// blank makes a machine one that has read nothing, to try a format.
+func (r *reader) blank(m *machine) {
+	*m = machine{context: context{at: -1}}
 	if r.fresh != nil {
-		r.spare.context = *r.fresh
+		m.context = *r.fresh
 	} else if r.now != nil {
-		r.spare.context = r.now.context
+		m.context = r.now.context
 	}
-	return r.spare
 }
 
 // try reads a line, and reports whether it has the format's form.
@@ -296,46 +353,6 @@ func (r *reader) count(f *format, m mark) {
 	}
 }
 
-// at returns the machine that a line of a format belongs to. Without a prompt, a switch's table and
-// whatever repeats what the machine already has belong to a new machine.
-func (r *reader) at(f *format, text string) *machine {
-	m := r.now
-	if m == nil {
-		return r.other()
-	}
-	if r.fresh != nil {
-		m.context = *r.fresh
-	}
-	again := m.has[f] && f.again != nil && f.again(m, text, r.gap)
-	if !m.named && (again || len(m.has) > 0 && m.isSwitch() != (f.part == forwardingTable)) {
-		return r.other()
-	}
-	return m
-}
-
-const forwardingTable = "forwarding table"
-
-// isSwitch reports whether the machine has a switch's table of MAC addresses.
-func (m *machine) isSwitch() bool {
-	for f := range m.has {
-		if f.part == forwardingTable {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *reader) other() *machine {
-	m := &machine{has: map[*format]bool{}, context: context{at: -1}}
-	if r.next != "" {
-		m.named, m.Reading.Host = true, r.next
-	}
-	if r.fresh != nil {
-		m.context = *r.fresh
-	}
-	return m
-}
-
 // keep records that a line of a format was read.
 func (r *reader) keep(m *machine, f *format) {
 	if !slices.Contains(r.all, m) && len(r.all) < mostMachines {
@@ -380,7 +397,7 @@ func (r *reader) finish() {
 			}
 		}
 		m.Host.Host, m.Reading.Snapshot.Host = m.Reading.Host, m.Reading.Host
-		m.Host.CPUs, m.Reading.Snapshot.Sysctls = max(len(m.Reading.End.Softnet), m.Host.CPUs), m.State.Parameters
+		m.Host.CPUs, m.Reading.Snapshot.Sysctls = len(m.Reading.End.Softnet), m.State.Parameters
 		for f := range m.has {
 			if f.part != "" && !slices.Contains(m.Pasted, f.part) {
 				m.Pasted = append(m.Pasted, f.part)
@@ -400,7 +417,8 @@ func (r *reader) finish() {
 func (m *machine) rows() bool {
 	s, end, state := m.Reading.Snapshot, m.Reading.End, m.State
 	return len(s.Interfaces)+len(s.Neighbours)+len(s.FDB)+len(s.Routes)+len(s.Rules)+len(s.Lookups)+len(end.SNMP)+
-		len(end.Qdiscs)+len(end.Softnet)+len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners)+
-		len(state.Files)+len(state.LLDP) > 0 ||
-		state.Log != nil || len(m.Pasted) > 0
+		len(end.Qdiscs)+len(end.Softnet)+
+		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners) > 0 ||
+		len(state.Files)+len(state.LLDP)+len(m.Pasted) > 0 ||
+		state.Log != nil
 }

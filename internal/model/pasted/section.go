@@ -20,8 +20,6 @@ type start struct {
 	command command
 	// root reports whether the command stands behind a prompt that is "#" alone.
 	root bool
-	// json reports whether the section has no command, and begins as JSON does.
-	json bool
 	// filtered reports whether lines of the output may be missing.
 	filtered bool
 	// formats are those that the command prints. None: the command is unknown.
@@ -102,9 +100,8 @@ func alone(line string) (s start, is bool) {
 		return s, false
 	}
 	text = leads.ReplaceAllString(text, "")
-	if strings.HasPrefix(text, "/") && !strings.ContainsAny(text, " \t") {
-		if list := ofFile(text); len(list) > 0 && !strings.HasPrefix(path.Base(text), ".") &&
-			!slices.ContainsFunc(list, func(f *format) bool { return f.tells(line) }) {
+	if strings.HasPrefix(text, "/") && !strings.ContainsAny(text, " \t:") {
+		if list := ofFile(text); len(list) > 0 && !strings.HasPrefix(path.Base(text), ".") {
 			return start{command: command{"cat", text}, formats: list}, true
 		}
 	}

@@ -39,6 +39,7 @@ var (
 )
 
 var _ = register(&format{name: "journalctl -o json", part: "kernel log", whole: (*machine).journalText,
+	sure: beginsJSON,
 	host: func(_ command, line string) string {
 		name := prettyHost.FindStringSubmatch(line)
 		return strings.Join(name[min(1, len(name)):], "")

@@ -15,14 +15,6 @@ var _ = register(
 	&format{name: "uname", row: reads((*machine).uname), sure: isUname, host: unameHost, command: programs("uname")},
 	&format{name: "hostname", row: reads((*machine).hostname), shapeless: true, host: hostnameHost,
 		command: programs("hostname", "hostnamectl"), files: []string{"etc/hostname"}},
-	&format{name: "sysstat", row: reads((*machine).sysstatHead), sure: sysstatRow.MatchString,
-		command: programs("mpstat", "sar", "iostat", "pidstat"), host: func(_ command, line string) string {
-			head := sysstatRow.FindStringSubmatch(line)
-			if head == nil {
-				return ""
-			}
-			return head[2]
-		}},
 	&format{name: "uptime", row: reads((*machine).uptime), sure: uptimeRow.MatchString,
 		command: programs("uptime", "w", "top"), files: []string{"proc/uptime"}})
 
@@ -33,9 +25,7 @@ var architectures = map[string]string{"x86_64": "amd64", "amd64": "amd64", "aarc
 
 var (
 	// unameRow matches uname -a: system, host, release, version and machine.
-	unameRow = regexp.MustCompile(`^(Linux|FreeBSD|OpenBSD|NetBSD|DragonFly|Darwin) ([\w.-]{1,64}) (\d[\w.+~-]{1,60}) (.*)$`)
-	// sysstatRow matches the head of mpstat(1) and its relatives: kernel, host, date, machine and CPUs.
-	sysstatRow = regexp.MustCompile(`^Linux (\S{1,60}) \(([\w.-]{1,64})\)\s+\d\S*\s+_(\w{1,20})_\s+\((\d{1,5}) CPU\)$`)
+	unameRow   = regexp.MustCompile(`^(Linux|FreeBSD|OpenBSD|NetBSD|DragonFly|Darwin) ([\w.-]{1,64}) (\d[\w.+~-]{1,60}) (.*)$`)
 	staticName = regexp.MustCompile(`^\s*Static hostname: ([\w.-]{1,64})$`)
 	hostWord   = regexp.MustCompile(`^[A-Za-z0-9][\w.-]{0,63}$`)
 	hostKeys   = regexp.MustCompile(`^\s*(?:Static hostname|Transient hostname|Pretty hostname|Icon name|Chassis|Deployment|Location|Machine ID|` +
@@ -129,17 +119,6 @@ func (m *machine) hostname(line string) bool {
 		return true
 	}
 	return hostKeys.MatchString(line) && m.ignore()
-}
-
-// sysstatHead parses the head of mpstat(1), sar(1) and iostat(1).
-func (m *machine) sysstatHead(line string) bool {
-	head := sysstatRow.FindStringSubmatch(line)
-	if head == nil {
-		return false
-	}
-	m.Host.OS, m.Host.Kernel, m.Host.Arch = "linux", head[1], cmp.Or(architectures[head[3]], head[3])
-	m.Host.CPUs, _ = strconv.Atoi(head[4])
-	return true
 }
 
 // uptime parses the line of uptime(1) that w(1) and top(1) print as well, uptime -p, or /proc/uptime.

@@ -11,7 +11,8 @@ import (
 // finding.
 var _ = register(
 	ignored("iperf", iperfSure, iperfRow, func(c command) bool { return measures(c) && !jsonOf(c) }),
-	&format{name: "iperf3 -J", whole: ignoreRates, command: func(c command) bool { return measures(c) && jsonOf(c) }},
+	&format{name: "iperf3 -J", whole: ignoreRates, sure: beginsJSON,
+		command: func(c command) bool { return measures(c) && jsonOf(c) }},
 	ignored("netperf", netperfSure, netperfRow, programs("netperf", "netserver")),
 	ignored("dd", ddSure, nil, programs("dd")),
 	ignored("curl", curlSure, curlRow, programs("curl", "wget")))
@@ -39,6 +40,10 @@ func measures(c command) bool { return c.is("iperf") || c.is("iperf3") || c.is("
 
 // jsonOf reports whether iperf3(1) is to print JSON.
 func jsonOf(c command) bool { return c.flag('J') || c.has("--json", "--json-stream") }
+
+// beginsJSON reports whether a line is the first of JSON on several lines. What it is is then known at its
+// end.
+func beginsJSON(line string) bool { return line == "{" }
 
 // ignoreRates ignores what iperf3(1) prints as JSON.
 func ignoreRates(_ *machine, s *section) {
