@@ -31,8 +31,9 @@ type HostSnapshot struct {
 	Redacted bool `json:"redacted,omitempty"`
 	// Pasted names the parts of Reading and State that were read from the output of other tools;
 	// all others are absent. Parts: interfaces, interface counters, neighbours, forwarding table,
-	// routes, qdiscs, nics, sockets, sockstat, parameters, softnet, kernel log, snmp. Empty:
-	// linerate read the host itself.
+	// routes, qdiscs, nics, sockets, sockstat, parameters, parameter files, softnet, kernel log, snmp,
+	// nftables, conntrack, probe, lldp, memory, clock, open files. Empty: linerate read the host
+	// itself.
 	Pasted  []string    `json:"pasted,omitempty"`
 	State   HostState   `json:"state"`
 	Reading HostReading `json:"reading"`

@@ -35,7 +35,7 @@ type nftPlace struct {
 
 var (
 	nftTable  = regexp.MustCompile(`^table (?:(ip|ip6|inet|arp|bridge|netdev) )?([\w./-]{1,64}) \{(?: # handle \d+)?$`)
-	nftBlock  = regexp.MustCompile(`^(chain|set|map|counter|quota|limit|flowtable|secmark|synproxy|ct \w+) ("[^"]{1,64}"|[\w./-]{1,64}) \{(?: # handle \d+)?$`)
+	nftBlock  = regexp.MustCompile(`^(chain|set|map|counter|quota|limit|flowtable|secmark|synproxy|ct \w+) ("[\w./-]{1,64}"|[\w./-]{1,64}) \{(?: # handle \d+)?$`)
 	nftHook   = regexp.MustCompile(`^type \w+ hook (\w{1,20}) (?:device \S+ )?priority [^;]{1,40};(?: policy (\w+);)?`)
 	nftTail   = regexp.MustCompile(`(?: comment "[^"]*")?(?: # handle (\d{1,19}))?$`)
 	nftCount  = regexp.MustCompile(`(^| )counter packets (\d{1,20}) bytes (\d{1,20})`)

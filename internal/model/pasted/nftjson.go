@@ -25,6 +25,13 @@ type nftItem struct {
 	Statements                               []map[string]any `json:"expr"`
 }
 
+// odd reports whether an item has a name that cannot be in a command.
+func (i *nftItem) odd() bool {
+	return i != nil && slices.ContainsFunc([]string{i.Family, i.Table, i.Chain, i.Name}, func(name string) bool {
+		return !firewallName.MatchString(name)
+	})
+}
+
 // nftablesJSON parses the output of nft -j list ruleset.
 func (m *machine) nftablesJSON(s *section) {
 	var all struct {
@@ -38,6 +45,9 @@ func (m *machine) nftablesJSON(s *section) {
 	hooks := map[[3]string]string{}
 	short := func(text string) string { return plain.Short(text, longestName) }
 	for _, e := range all.List {
+		if slices.ContainsFunc([]*nftItem{e.Chain, e.Rule, e.Set, e.Map, e.Counter, e.Quota}, (*nftItem).odd) {
+			continue
+		}
 		if c := e.Chain; c != nil {
 			hooks[[3]string{c.Family, c.Table, c.Name}] = short(c.Hook)
 			if c.Policy == "drop" {

@@ -142,6 +142,9 @@ func (m *machine) mtr(line string) bool {
 	return true
 }
 
+// peerName matches addresses and names of peers that can be in a command.
+var peerName = regexp.MustCompile(`^[\w.:-]{1,64}$`)
+
 // finishProbes makes the probes of peers from what ping(8) and tracepath(8) have said of each.
 func (m *machine) finishProbes() {
 	named := map[string]netip.Addr{} // peers by name
@@ -173,6 +176,9 @@ func (m *machine) finishProbes() {
 		paths[keyOf(t.peer, t.address)] = t
 	}
 	for _, key := range order {
+		if !peerName.MatchString(key) {
+			continue
+		}
 		if p, is := m.probe(key, runs[key], paths[key]); is {
 			m.State.Probes = append(m.State.Probes, p)
 		}
