@@ -152,11 +152,11 @@ func (m *machine) filterRule(r netstate.NftRule) bool {
 		r.Table = "filter"
 	}
 	r.Tool = map[string]string{"ip": "iptables", "ip6": "ip6tables"}[r.Family]
-	return m.addRule(r)
+	return m.addFirewallRule(r)
 }
 
-// addRule adds a rule that drops or counts packets. False: it does neither.
-func (m *machine) addRule(r netstate.NftRule) bool {
+// addFirewallRule adds a rule that drops or counts packets. False: it does neither.
+func (m *machine) addFirewallRule(r netstate.NftRule) bool {
 	if m.State.Nftables == nil {
 		m.State.Nftables = &netstate.Nftables{}
 	}

@@ -55,11 +55,11 @@ func (m *machine) nftables(line string) bool {
 			family = "ip"
 		}
 		*p = nftPlace{block: "table", name: plain.Short(head[2], longestName), table: family}
-		m.addRule(netstate.NftRule{}) // the rules are known, even if there is none
+		m.addFirewallRule(netstate.NftRule{}) // the rules are known, even if there is none
 		return m.ignore()
 	}
 	if m.State.Nftables == nil && p.block != "" { // the machine of a trial
-		m.addRule(netstate.NftRule{})
+		m.addFirewallRule(netstate.NftRule{})
 	}
 	switch {
 	case p.block == "":
@@ -192,7 +192,7 @@ func (m *machine) nftRule(text string) bool {
 	if hook := nftHook.FindStringSubmatch(text); hook != nil {
 		f.hook = plain.Short(hook[1], longestName)
 		r.Hook, r.Verdict, r.Text = f.hook, hook[2], netstate.PolicyDrop
-		return r.Verdict == "drop" && m.addRule(r) || m.ignore()
+		return r.Verdict == "drop" && m.addFirewallRule(r) || m.ignore()
 	}
 	if strings.HasPrefix(text, "comment ") {
 		return m.ignore()
@@ -211,5 +211,5 @@ func (m *machine) nftRule(text string) bool {
 		r.Verdict = end[1]
 	}
 	r.Hook = f.hook
-	return m.addRule(r) || m.ignore()
+	return m.addFirewallRule(r) || m.ignore()
 }

@@ -40,7 +40,7 @@ func (m *machine) nftablesJSON(s *section) {
 	if json.NewDecoder(strings.NewReader(s.text())).Decode(&all) != nil || len(all.List) == 0 {
 		return
 	}
-	m.addRule(netstate.NftRule{})
+	m.addFirewallRule(netstate.NftRule{})
 	n := m.State.Nftables
 	hooks := map[[3]string]string{}
 	short := func(text string) string { return plain.Short(text, longestName) }
@@ -51,8 +51,8 @@ func (m *machine) nftablesJSON(s *section) {
 		if c := e.Chain; c != nil {
 			hooks[[3]string{c.Family, c.Table, c.Name}] = short(c.Hook)
 			if c.Policy == "drop" {
-				m.addRule(netstate.NftRule{Family: short(c.Family), Table: short(c.Table), Chain: short(c.Name),
-					Hook: short(c.Hook), Verdict: "drop", Text: netstate.PolicyDrop})
+				m.addFirewallRule(netstate.NftRule{Family: short(c.Family), Table: short(c.Table),
+					Chain: short(c.Name), Hook: short(c.Hook), Verdict: "drop", Text: netstate.PolicyDrop})
 			}
 		}
 		for _, set := range []*nftItem{e.Set, e.Map} {
@@ -73,7 +73,7 @@ func (m *machine) nftablesJSON(s *section) {
 			n.Objects = append(n.Objects, object)
 		}
 		if e.Rule != nil {
-			m.addRule(e.Rule.rule(hooks[[3]string{e.Rule.Family, e.Rule.Table, e.Rule.Chain}]))
+			m.addFirewallRule(e.Rule.rule(hooks[[3]string{e.Rule.Family, e.Rule.Table, e.Rule.Chain}]))
 		}
 	}
 	s.all(used)
