@@ -17,7 +17,7 @@ import (
 // these keep its CPUs and memory busy.
 var ofMachine = []string{"slow-clock-source", "clock-unsynchronised", "softirq-one-core", "memory-pressure",
 	"softnet-drop", "files-exhausted", "packets-squeezed", "parameter-not-applied", "cpu-saturated", "cpu-stolen",
-	"memory-short"}
+	"memory-short", "fault-logged"}
 
 // everyFault is in the environment of the test where all faults are planted.
 const everyFault = "LINERATE_EVERY_FAULT"

@@ -3,10 +3,8 @@
 package netlink
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -58,14 +56,7 @@ func Nftables() (*netstate.Nftables, error) {
 		return nil, err
 	}
 	n := &netstate.Nftables{Rules: append(policies, rules...)}
-	slices.SortStableFunc(n.Rules, func(a, b netstate.NftRule) int {
-		order := func(r netstate.NftRule) int { return map[bool]int{true: 0, false: 1}[r.Drops()] }
-		return cmp.Or(order(a)-order(b), cmp.Compare(b.Packets, a.Packets))
-	})
-	if n.More = len(n.Rules) - netstate.MostNftRules; n.More > 0 {
-		n.Rules = n.Rules[:netstate.MostNftRules]
-	}
-	n.More = max(n.More, 0)
+	n.Order()
 	if n.Objects, err = nftList(c, "list objects of nftables", unix.NFT_MSG_GETOBJ, nftNewObject, 0, nil,
 		nftObject); err != nil {
 		return nil, err
@@ -112,7 +103,7 @@ func (c *Conn) nftChains() (map[nftChain]string, []netstate.NftRule, error) {
 					}
 				case unix.NFTA_CHAIN_POLICY:
 					if a.bigUint32() == 0 { // NF_DROP
-						r.Verdict, r.Text = "drop", "policy drop"
+						r.Verdict, r.Text = "drop", netstate.PolicyDrop
 					}
 				case unix.NFTA_CHAIN_COUNTERS:
 					r.Counted = true

@@ -17,12 +17,17 @@ type Direction struct {
 	Direction string `json:"direction,omitempty"` // rx, tx; empty: not known
 }
 
-// FirewallRule identifies an nftables rule, or the policy of a chain if Handle is 0.
+// FirewallRule identifies an nftables rule, or the policy of a chain if Handle is 0 and Text is empty.
 type FirewallRule struct {
 	Family string `json:"family"`
 	Table  string `json:"table"`
 	Chain  string `json:"chain"`
 	Handle uint64 `json:"handle,omitempty"`
+	// Number, Tool and Text are those of netstate.NftRule, for a rule without a known handle, and Tool
+	// also for a policy of iptables(8).
+	Number int    `json:"number,omitempty"`
+	Tool   string `json:"tool,omitempty"`
+	Text   string `json:"text,omitempty"`
 }
 
 // FirewallObject identifies an nftables set or named quota.

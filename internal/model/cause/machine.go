@@ -59,20 +59,8 @@ type NameServer struct {
 
 // Logged names a fault that the kernel reported in its log.
 type Logged struct {
-	Fault string `json:"fault"` // such as TransmitTimedOut
+	Fault string `json:"fault"` // a code of netstate.Messages, such as "transmit-timeout"
 }
-
-// Values of Logged.Fault.
-const (
-	TransmitTimedOut  = "transmit-timeout"
-	ConntrackOverflow = "conntrack-full"
-	NeighbourOverflow = "neighbours-full"
-	SYNFlood          = "syn-queue-full"
-	OutOfTCPMemory    = "tcp-memory"
-	AddressTaken      = "address-taken"
-	CameUpHalfDuplex  = "half-duplex"
-	AllocationFailed  = "allocation-failed"
-)
 
 // Report compares the rate that another measuring program prints with the rate at which its
 // receivers read data.

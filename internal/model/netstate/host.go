@@ -31,9 +31,9 @@ type HostSnapshot struct {
 	Redacted bool `json:"redacted,omitempty"`
 	// Pasted names the parts of Reading and State that were read from the output of other tools;
 	// all others are absent. Parts: interfaces, interface counters, neighbours, forwarding table,
-	// routes, qdiscs, nics, pci, wifi, bonds, sockets, sockstat, parameters, softnet, interrupts,
-	// softirqs, cpu times, cpu load, frequency governors, kernel log, snmp. Empty: linerate read
-	// the host itself.
+	// routes, qdiscs, nics, pci, wifi, bonds, sockets, sockstat, parameters, parameter files, softnet,
+	// interrupts, softirqs, cpu times, cpu load, frequency governors, kernel log, snmp, nftables,
+	// conntrack, probe, lldp, memory, clock, open files. Empty: linerate read the host itself.
 	Pasted  []string    `json:"pasted,omitempty"`
 	State   HostState   `json:"state"`
 	Reading HostReading `json:"reading"`
@@ -153,7 +153,7 @@ type NexthopMember struct {
 // ParameterLine is a line of a sysctl.d(5) file that sets a kernel parameter.
 type ParameterLine struct {
 	File  string `json:"file"`
-	Line  int    `json:"line"`
+	Line  int    `json:"line"` // 0: unknown
 	Key   string `json:"key"`
 	Value string `json:"value"`
 }

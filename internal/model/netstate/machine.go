@@ -1,10 +1,5 @@
 package netstate
 
-import (
-	"regexp"
-	"strings"
-)
-
 // CPUEvents counts the interrupts and, by kind (NET_RX, NET_TX, …), the softirqs of one CPU.
 type CPUEvents struct {
 	CPU        int               `json:"cpu"`
@@ -54,22 +49,3 @@ func (l *KernelLog) Add(line LogLine) {
 		l.More++
 	}
 }
-
-// networkMessages matches messages of the kernel's log that concern the network. The texts are from
-// net/ and drivers/net/ in the kernel source.
-var networkMessages = regexp.MustCompile(`(?i)` + strings.Join([]string{
-	`\blink (is |becomes )?(up|down|ready|not ready)\b`, // drivers, addrconf
-	`\bcarrier\b`,
-	`netdev watchdog`, `transmit queue \d+ timed out`, // net/sched/sch_generic.c
-	// net/core/dev.c, net/bridge
-	`(promiscuous|allmulticast|blocking|forwarding|listening|learning|disabled) (mode|state)\b`,
-	`possible syn flooding`, `\btcp: (out of memory|too many orphaned|request_sock)`, // net/ipv4
-	`martian (source|destination)`, `\bnf_conntrack: .*(full|dropping)`, `table full, dropping packet`,
-	`neighbou?r.* table overflow`, `duplicate address detected`, `\bdad\b`,
-	`\b(bond|team|br|vlan|vxlan|veth|macvlan|wlan|eth|en[opsx])\d+\S*:`, `\bbonding:`,
-	`reset(ting)? adapter`, `\btx (hang|timeout)`, `\bpage allocation failure\b`, `\brcu.*stall`, `soft lockup`,
-	`(firmware|nvm|phy).*(fail|error)`, `\bpcie? .*(bandwidth|width|speed)`, `\bunregister_netdevice: waiting\b`,
-}, "|"))
-
-// AboutNetwork reports whether the text of a message of the kernel's log concerns the network.
-func AboutNetwork(text string) bool { return networkMessages.MatchString(text) }

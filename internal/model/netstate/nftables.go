@@ -1,6 +1,10 @@
 package netstate
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // Nftables has the nf_tables configuration of a network namespace, as nft(8) lists it: rules and
 // policies that drop or count packets, and objects and sets that have a limit.
@@ -28,8 +32,12 @@ type NftRule struct {
 	Chain  string `json:"chain"`
 	Hook   string `json:"hook,omitempty"`   // of the chain: "input"; absent: other chains jump to it
 	Handle uint64 `json:"handle,omitempty"` // 0 for the policy of the chain
-	// Text is the rule as nft(8) prints it. An expression that linerate does not know appears as
-	// its kernel name in brackets: "[fib]".
+	// Number is the position of a rule in its chain, from 1, if its handle is unknown. 0: unknown.
+	Number int `json:"number,omitempty"`
+	// Tool is the program that has printed Text, if that is not nft(8): iptables or ip6tables.
+	Tool string `json:"tool,omitempty"`
+	// Text is the rule as nft(8) or Tool prints it, without the values of its counter, and PolicyDrop for
+	// a policy. An expression that linerate does not know appears as its kernel name in brackets: "[fib]".
 	Text string `json:"text"`
 	// Verdict is the last statement of the rule: drop, reject, accept, jump, … Absent: the rule has
 	// no verdict.
@@ -45,13 +53,32 @@ type NftRule struct {
 // Drops reports whether the rule drops or rejects the packets that it matches.
 func (r NftRule) Drops() bool { return r.Verdict == "drop" || r.Verdict == "reject" }
 
-// Place returns the rule's name in nft(8) commands: "inet filter input handle 7".
+// PolicyDrop is the text of a policy that drops.
+const PolicyDrop = "policy drop"
+
+// Place returns the rule's name in nft(8) commands: "inet filter input handle 7", or, of a rule of
+// iptables(8) or without a known handle, its position: "ip filter INPUT rule 3".
 func (r NftRule) Place() string {
 	place := fmt.Sprintf("%s %s %s", r.Family, r.Table, r.Chain)
-	if r.Handle == 0 {
-		return place + " policy"
+	switch {
+	case r.Handle != 0:
+		return fmt.Sprintf("%s handle %d", place, r.Handle)
+	case r.Number != 0:
+		return fmt.Sprintf("%s rule %d", place, r.Number)
+	case r.Text != "" && r.Text != PolicyDrop:
+		return place
 	}
-	return fmt.Sprintf("%s handle %d", place, r.Handle)
+	return place + " policy"
+}
+
+// Order sorts the rules, and leaves out those that are too many.
+func (n *Nftables) Order() {
+	slices.SortStableFunc(n.Rules, func(a, b NftRule) int {
+		order := func(r NftRule) int { return map[bool]int{true: 0, false: 1}[r.Drops()] }
+		return cmp.Or(order(a)-order(b), cmp.Compare(b.Packets, a.Packets))
+	})
+	n.More = max(len(n.Rules)-MostNftRules, 0)
+	n.Rules = n.Rules[:len(n.Rules)-n.More]
 }
 
 // NftObject is a named counter or quota.

@@ -28,7 +28,8 @@ type Probe struct {
 	Connects []ConnectProbe `json:"connects,omitempty"`
 }
 
-// EchoProbe counts ICMP echo requests and replies.
+// EchoProbe counts ICMP echo requests and replies. Times that are 0 are unknown: there was no reply, or
+// ping(8) did not print them.
 type EchoProbe struct {
 	Sent     int     `json:"sent"`
 	Received int     `json:"received"`

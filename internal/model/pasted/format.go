@@ -35,6 +35,11 @@ type format struct {
 	// sure reports whether a single line without a known command tells the format: no other tool
 	// prints such a line. Otherwise two lines are needed, or a header. Nil: it never does.
 	sure func(line string) bool
+	// host returns the machine that a line names, such as the second word of syslog's lines. The command
+	// is that of the section; nil: it is not known. Empty: none. Nil: no line names one.
+	host func(c command, line string) string
+	// comments says that lines that begin with # are comments, and no commands of root.
+	comments bool
 	// shapeless says that only a command or a file's name tells the format.
 	shapeless bool
 }

@@ -2,7 +2,6 @@ package pasted
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -11,10 +10,7 @@ import (
 )
 
 var (
-	sysctlRow = regexp.MustCompile(
-		`^((?:net|kernel|vm|fs|dev|abi|user|debug|sunrpc|crypto|fscache)\.[\w./@:-]{1,200}) ?= ?(.*)$`)
-	sysctlOther = regexp.MustCompile(`^sysctl: `) // permission denied on key …
-	softnetRow  = regexp.MustCompile(`^[0-9a-f]{8}(?: [0-9a-f]{8}){8,14}$`)
+	softnetRow = regexp.MustCompile(`^[0-9a-f]{8}(?: [0-9a-f]{8}){8,14}$`)
 )
 
 var _ = register(
@@ -23,39 +19,7 @@ var _ = register(
 			return c.is("tc") && (strings.HasPrefix("qdisc", c.object()) || strings.HasPrefix("class", c.object()))
 		}},
 	&format{name: "softnet_stat", part: "softnet", row: reads((*machine).softnet), again: behindGap,
-		sure: softnetRow.MatchString, files: []string{"net/softnet_stat"}},
-	&format{name: "sysctl", part: "parameters", row: reads((*machine).parameter), again: (*machine).otherValue,
-		sure: sysctlRow.MatchString, command: programs("sysctl")},
-	&format{name: "dmesg", part: "kernel log", row: reads((*machine).logged), sure: logRow.MatchString,
-		command: programs("dmesg")})
-
-// parameter parses a line of sysctl(8).
-func (m *machine) parameter(line string) bool {
-	row := sysctlRow.FindStringSubmatch(line)
-	if row == nil {
-		return sysctlOther.MatchString(line) && m.ignore()
-	}
-	if m.State.Parameters == nil {
-		m.State.Parameters = map[string]string{}
-	}
-	if !strings.HasPrefix(row[1], "net.") {
-		return m.ignore()
-	}
-	if len(m.State.Parameters) < mostRows {
-		m.State.Parameters[row[1]] = strings.TrimSpace(row[2])
-	}
-	return true
-}
-
-// otherValue reports whether a line has a value of a parameter that differs from the machine's.
-func (m *machine) otherValue(line string, gap bool) bool {
-	row := sysctlRow.FindStringSubmatch(line)
-	if !gap || row == nil {
-		return false
-	}
-	value, has := m.State.Parameters[row[1]]
-	return has && value != strings.TrimSpace(row[2])
-}
+		sure: softnetRow.MatchString, files: []string{"net/softnet_stat"}})
 
 // softnet parses a line of /proc/net/softnet_stat (net/core/net-procfs.c), one for each CPU. Before
 // Linux 5.10 the lines do not name the CPU, which is then the number of the line.
@@ -159,39 +123,3 @@ func (m *machine) limited(q netstate.QdiscCounters, line string) {
 			Options: map[string]string{"limit": limit[2]}})
 	}
 }
-
-// logRow matches a line of dmesg(1): with facility and level (-x) or priority (-r), and with the
-// time since boot or the time of day (-T).
-var logRow = regexp.MustCompile(
-	`^(?:<(\d{1,3})>|(\w+) *: *(\w+) *: )?\[((?: *\d{1,10}\.\d{1,9})|[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4})\] (.*)$`)
-
-var logLevels = []string{"emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"}
-
-// logged parses a line of the kernel's log and keeps it if it concerns the network.
-func (m *machine) logged(line string) bool {
-	row := logRow.FindStringSubmatch(line)
-	if row == nil {
-		return false
-	}
-	if m.State.Log == nil {
-		m.State.Log = &netstate.KernelLog{}
-	}
-	const usual = 4 // level of messages that specify none (CONFIG_MESSAGE_LOGLEVEL_DEFAULT)
-	entry := netstate.LogLine{Level: usual, Text: plain.Short(row[5], longestLog)}
-	if priority, err := strconv.Atoi(row[1]); err == nil {
-		entry.Level = priority % 8
-	} else if i := slices.Index(logLevels, row[3]); i >= 0 {
-		entry.Level = i
-	}
-	if s, err := strconv.ParseFloat(strings.TrimSpace(row[4]), 64); err == nil && s < 1e9 {
-		entry.AtNs = int64(s * 1e9)
-	}
-	if !netstate.AboutNetwork(row[5]) {
-		return m.ignore()
-	}
-	m.State.Log.Add(entry)
-	return true
-}
-
-// longestLog limits a line of the log, in characters.
-const longestLog = 300

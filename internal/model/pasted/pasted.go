@@ -58,10 +58,12 @@ type machine struct {
 	// has has the formats that were read of the machine, and last that of the last line.
 	has  map[*format]bool
 	last *format
-	// ignored reports whether the line that is read has no meaning for any rule.
-	ignored bool
-	netifs  map[string]int     // index of each interface
-	qdiscs  map[[2]string]bool // by interface and handle
+	// used reports whether any line of the machine is in its snapshot, and ignored whether the line that
+	// is read has no meaning for any rule.
+	used, ignored bool
+	number        int                // of the line that is read
+	netifs        map[string]int     // index of each interface
+	qdiscs        map[[2]string]bool // by interface and handle
 	context
 	ethtools
 	bondIndex
@@ -72,6 +74,10 @@ type machine struct {
 	sysfsIndex
 	sockets
 	routing
+	logs
+	pings
+	firewall
+	system
 }
 
 // context is the state on which the meaning of the lines after a command depends.
@@ -93,8 +99,16 @@ type context struct {
 	bond                 bondState
 	// filtered reports whether lines of the output may be missing.
 	filtered bool
+	began    int // the number of the line with the command
 	cpuState
 	pciState
+	stamping
+	parameters
+	pinging
+	filtering filtering
+	memory    memory
+	// hasNeighbour reports whether the rows of lldpctl belong to the last neighbour.
+	hasNeighbour bool
 }
 
 // behind returns the context for the output of a command.
@@ -143,7 +157,7 @@ func (r *reader) text(text string) {
 			continue
 		}
 		l := line{number: number, text: text}
-		if len(text) > longestLine && !r.wholly() {
+		if len(text) > longestLine && !r.wholly() && len(wholes(text)) == 0 {
 			r.lose(l)
 			continue
 		}

@@ -286,6 +286,16 @@ func FuzzParse(f *testing.F) {
 		"net.core.somaxconn = 4096\n0000000a 00000002 00000003 00000000 00000000 00000000 00000000 00000000 " +
 			"00000000\nqdisc fq 8001: root refcnt 2\n Sent 1 bytes 2 pkt (dropped 3, overlimits 4 requeues 5)\n " +
 			"backlog 9Gb 1p\n[    1.5] eth0: link is up\n")
+	f.Add("Nov 29 10:00:00 a kernel: [ 1.5] eth0: link down\n<4>1 - b kernel - - - eth0: hw csum failure\n" +
+		"$ journalctl -o json\n{\"_TRANSPORT\":\"kernel\",\"MESSAGE\":[101,116]}\n$ dmesg\nigb1: Watchdog timeout\n")
+	f.Add("$ ping -M do x\nPING x (192.0.2.1) 9(37) bytes of data.\n17 bytes from x: icmp_seq=1 time=1 ms\n--- x ping " +
+		"statistics ---\n2 packets transmitted, 1 received\nrtt min/avg/max = 1/2/3 ms\n 1?: [LOCALHOST] pmtu 1500\n")
+	f.Add("Chain INPUT (policy DROP 1 packets, 2K bytes)\n pkts bytes target prot opt in out source destination\n1 2 DROP " +
+		"tcp -- * * 0.0.0.0/0 0.0.0.0/0\n*filter\n:INPUT DROP [1:2]\n[1:2] -A INPUT -j DROP\n")
+	f.Add("table ip t {\nset s {\nsize 2\nelements = { a,\nb }\n}\nchain c {\ntype filter hook input priority 0; policy " +
+		"drop;\ncounter packets 1 bytes 2 drop # handle 3\n}\n}\n$ nft -j\n{\"nftables\":[{\"rule\":{\"expr\":[{\"match\":{}}]}}]}\n")
+	f.Add("$ cat /etc/sysctl.conf\nnet.ipv4.a = 1\n/proc/sys/net/core/a:1\nkern.a: 1\nMem: 1 2 3 4 5 6\nLinux a 6.1 #1 x86_64\n" +
+		"Interface: e, via: LLDP\n    VLAN: 1, pvid: yes\n{\n\"lldp\": {}\n}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := Parse(text)
 		if err != nil {

@@ -15,14 +15,18 @@ type reader struct {
 	Text
 	all  []*machine
 	now  *machine // that of the previous lines; nil: none yet
+	home *machine // that of the lines before those that named another one; nil: none did
 	next string   // name from a prompt or title for the lines that follow
 	gap  bool     // whether an empty line precedes, or a section begins
 	// fresh is the context of the lines after the beginning of a section. Nil: that of the previous
 	// lines continues.
-	fresh *context
-	in    start
-	// collected has the lines of the section if one of its formats needs all of them.
+	fresh  *context
+	in     start
+	number int // of the line that is read
+	// collected has the lines of the section if one of its formats needs all of them, and json the
+	// depth of the JSON in them.
 	collected []line
+	json      jsonDepth
 	// tentative are lines of one shape that are too few to tell the format, and trial is a machine
 	// that has read only them.
 	tentative []line
@@ -36,7 +40,7 @@ type reader struct {
 
 // wholly reports whether a format of the section needs all of its lines.
 func (r *reader) wholly() bool {
-	return slices.ContainsFunc(r.in.formats, func(f *format) bool { return f.whole != nil })
+	return slices.ContainsFunc(r.in.formats, needsAll)
 }
 
 // line is a line of the text.
@@ -48,19 +52,24 @@ type line struct {
 
 // read reads a line.
 func (r *reader) read(l line) {
-	l.gap = r.gap
+	l.gap, r.number = r.gap, l.number
 	if r.member != "" {
 		r.readKnown(l)
 		return
 	}
-	if s, is := startOf(l.text); is {
+	inside := len(r.collected) > 0 && r.json.depth > 0
+	if s, is := startOf(l.text); is && (s.host != "" || !inside) && !r.commented(l.text, s) {
 		if r.of != "" {
 			s.host = r.of
 		}
 		r.begin(s)
 		return
 	}
-	if m := title.FindStringSubmatch(l.text); m != nil && r.names(l.text, m[1]) {
+	if list := wholes(l.text); !inside && len(list) > 0 && !r.wholly() {
+		r.end()
+		r.in = start{formats: list}
+	}
+	if m := title.FindStringSubmatch(l.text); m != nil && !inside && r.names(l.text, m[1]) {
 		r.begin(start{host: m[1]})
 		return
 	}
@@ -126,20 +135,19 @@ func (r *reader) begin(s start) {
 	}
 	r.in, r.gap, r.fresh = s, true, behind(s.command)
 	r.fresh.filtered = s.filtered
-	if s.host == "" {
-		return
+	r.fresh.began = r.number
+	if r.home != nil {
+		r.now, r.next, r.home = r.home, "", nil
 	}
-	name := plain.Short(s.host, longestName)
-	if i := slices.IndexFunc(r.all, func(m *machine) bool { return m.named && m.Reading.Host == name }); i >= 0 {
-		r.now, r.next = r.all[i], ""
-		return
+	if s.host != "" {
+		r.goTo(plain.Short(s.host, longestName))
 	}
-	r.now, r.next = nil, name
 }
 
 // end ends the section.
 func (r *reader) end() {
 	r.drop()
+	r.json = jsonDepth{}
 	if len(r.collected) == 0 {
 		return
 	}
@@ -150,9 +158,11 @@ func (r *reader) end() {
 		if f.whole == nil {
 			continue
 		}
+		r.mentioned(f, list)
 		m := r.at(f, "")
 		f.whole(m, s)
 		if slices.Contains(s.marks, used) {
+			m.used = true
 			r.keep(m, f)
 		}
 		for i := range s.marks {
@@ -204,6 +214,10 @@ func (r *reader) collect(l line) {
 	}
 	r.collected = append(r.collected, l)
 	r.gap = false
+	if r.json.ends(l.text) { // what follows without a prompt is something else
+		r.end()
+		r.in, r.fresh = start{}, behind(nil)
+	}
 }
 
 // ordered returns formats, beginning with that of the last line.
@@ -222,7 +236,9 @@ func (r *reader) ordered(list []*format) []*format {
 
 // take has a format read a line for the machine that it belongs to.
 func (r *reader) take(f *format, l line) mark {
+	r.mentioned(f, []line{l})
 	m := r.at(f, l.text)
+	m.number = l.number
 	if f.header != nil && f.header(m, l.text) {
 		if m.has[f] && !m.named {
 			m = r.other()
@@ -236,6 +252,7 @@ func (r *reader) take(f *format, l line) mark {
 		return unread
 	}
 	result := f.row(m, l.text)
+	m.used = m.used || result == used
 	if result != unread {
 		r.keep(m, f)
 		r.count(f, result)
@@ -368,46 +385,6 @@ func (r *reader) count(f *format, m mark) {
 	}
 }
 
-// at returns the machine that a line of a format belongs to. Without a prompt, a switch's table and
-// whatever repeats what the machine already has belong to a new machine.
-func (r *reader) at(f *format, text string) *machine {
-	m := r.now
-	if m == nil {
-		return r.other()
-	}
-	if r.fresh != nil {
-		m.context = *r.fresh
-	}
-	again := m.has[f] && f.again != nil && f.again(m, text, r.gap)
-	if !m.named && (again || len(m.has) > 0 && m.isSwitch() != (f.part == forwardingTable)) {
-		return r.other()
-	}
-	return m
-}
-
-const forwardingTable = "forwarding table"
-
-// isSwitch reports whether the machine has a switch's table of MAC addresses.
-func (m *machine) isSwitch() bool {
-	for f := range m.has {
-		if f.part == forwardingTable {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *reader) other() *machine {
-	m := &machine{has: map[*format]bool{}, context: context{at: -1}}
-	if r.next != "" {
-		m.named, m.Reading.Host = true, r.next
-	}
-	if r.fresh != nil {
-		m.context = *r.fresh
-	}
-	return m
-}
-
 // keep records that a line of a format was read.
 func (r *reader) keep(m *machine, f *format) {
 	if !slices.Contains(r.all, m) && len(r.all) < mostMachines {
@@ -430,6 +407,7 @@ func (r *reader) finish() {
 	}
 	hosts, switches := 0, 0
 	for _, m := range r.all {
+		m.finishLog()
 		m.finishBonds()
 		m.finishIRQs()
 		m.finishPCI()
@@ -437,7 +415,11 @@ func (r *reader) finish() {
 		m.finishCPUs()
 		m.finishSockets()
 		m.finishRules()
-		if !m.rows() {
+		m.finishParameters()
+		m.finishProbes()
+		m.finishFirewall()
+		m.finishSystem()
+		if !m.used {
 			continue
 		}
 		m.Schema, m.Reading.Snapshot.Host = netstate.HostSnapshotSchema, m.Reading.Host
@@ -467,13 +449,4 @@ func (r *reader) finish() {
 		slices.Sort(m.Pasted)
 		r.Machines = append(r.Machines, m.HostSnapshot)
 	}
-}
-
-func (m *machine) rows() bool {
-	s, end, state := m.Reading.Snapshot, m.Reading.End, m.State
-	return len(s.Interfaces)+len(s.Neighbours)+len(s.FDB)+len(s.Routes)+len(s.Rules)+len(s.Lookups)+len(end.SNMP)+
-		len(end.Qdiscs)+len(end.Softnet)+
-		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners)+len(state.Bonds) > 0 ||
-		len(state.CPULoad)+len(state.Governors)+len(state.Sockstat)+len(end.Events)+len(end.Softirqs)+len(end.CPU)+
-			len(end.Interfaces) > 0 || m.cpus > 0 || state.Log != nil
 }

@@ -18,6 +18,8 @@ type start struct {
 	host string
 	// command is what the line executes. Nil: nothing, or what is unknown.
 	command command
+	// root reports whether the command stands behind a prompt that is "#" alone.
+	root bool
 	// filtered reports whether lines of the output may be missing.
 	filtered bool
 	// formats are those that the command prints. None: the command is unknown.
@@ -61,7 +63,7 @@ func startOf(line string) (s start, is bool) {
 	if m := userPrompt.FindStringSubmatch(line); m != nil {
 		return startWith(m[1], m[2]), true
 	}
-	if m := prompt.FindStringSubmatch(line); m != nil {
+	if m := prompt.FindStringSubmatch(line); m != nil && !slices.Contains(systemNames, m[1]) {
 		s := startWith(m[1], m[3])
 		// What follows "name %" or "name #" is a command only if it is known: "50 % of".
 		if m[2] != "%" || len(s.formats) > 0 {
@@ -73,12 +75,16 @@ func startOf(line string) (s start, is bool) {
 	}
 	if m := namelessPrompt.FindStringSubmatch(line); m != nil {
 		s := startWith("", m[1]+m[2]+m[3])
+		s.root = strings.HasPrefix(strings.TrimSpace(line), "#")
 		if len(s.formats) > 0 || len(s.command) > 0 && knownProgram(s.command[0]) || m[2] != "" {
 			return s, true
 		}
 	}
 	return alone(line)
 }
+
+// systemNames begin lines about a kernel and its build, which look like a prompt: "FreeBSD 14.0-RELEASE #0".
+var systemNames = []string{"FreeBSD", "OpenBSD", "NetBSD", "DragonFly", "Linux", "Darwin", "SunOS"}
 
 // startWith returns the start of a section that a command line begins.
 func startWith(host, text string) start {
@@ -133,11 +139,12 @@ var argumentWords = []string{"a", "addr", "address", "l", "link", "r", "ro", "ro
 	"neighbor", "neighbour", "nexthop", "fdb", "vlan", "qdisc", "class", "filter", "ntable", "maddr", "tcp_metrics",
 	"show", "list", "ls", "dev", "get", "state", "ruleset", "device", "connection", "con", "general", "status",
 	"tables", "config", "dump", "mac", "address-table", "interface", "interfaces", "arp", "dot", "phy", "info",
-	"bgp", "summary", "root"}
+	"bgp", "summary", "root", "neighbors", "neighbours", "details", "tracking", "monitor"}
 
 // bareWords are programs that print something without arguments and whose name is no English word.
 var bareWords = []string{"ifconfig", "nstat", "dmesg", "iwconfig", "netstat", "ss", "mii-tool", "nmcli", "lspci",
-	"lscpu", "networkctl", "mpstat", "brctl", "uptime", "logread", "ethtool"}
+	"lscpu", "networkctl", "mpstat", "brctl", "uptime", "logread", "ethtool", "journalctl", "lldpctl", "lsmod",
+	"vmstat", "timedatectl", "hostnamectl", "iptables-save", "ip6tables-save"}
 
 // ifnameLike matches what can only be the name of an interface.
 var ifnameLike = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,14}$`)
@@ -152,4 +159,6 @@ var knownPrograms = []string{"ip", "ss", "tc", "ethtool", "bridge", "netstat", "
 	"uptime", "hostname", "date", "grep", "head", "tail", "ls", "lspci", "lscpu", "free", "top", "ps", "nft",
 	"iptables", "journalctl", "systemctl", "mpstat", "sar", "iw", "iwconfig", "nmcli", "networkctl", "tcpdump", "curl",
 	"wget", "dd", "modinfo", "lsmod", "modprobe", "echo", "cd", "vi", "vim", "nano", "apt", "yum", "dnf", "docker",
-	"kubectl", "for", "while", "id", "who", "w", "last", "service", "teamdctl", "brctl", "mii-tool", "lldpctl"}
+	"kubectl", "for", "while", "id", "who", "w", "last", "service", "teamdctl", "brctl", "mii-tool", "lldpctl", "lldpcli",
+	"ip6tables", "iptables-save", "ip6tables-save", "ipset", "ipvsadm", "conntrack", "netperf", "logread", "timedatectl",
+	"hostnamectl", "chronyc", "ulimit", "vmstat", "iostat", "df"}

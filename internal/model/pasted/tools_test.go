@@ -286,7 +286,7 @@ qdisc red 8002: dev eth2 root refcnt 2 limit 400Kb min 30Kb max 90Kb
 nas:~# dmesg -x
 kern  :info  : [    1.500000] igb 0000:03:00.0 eth0: igb: eth0 NIC Link is Up 1000 Mbps Full Duplex
 kern  :info  : [    2.500000] EXT4-fs (sda1): mounted filesystem
-<27>[    3.000000] bonding: bond0: link status definitely down
+<3>[    3.000000] bonding: bond0: link status definitely down
 [Thu Nov 26 00:53:52 2026] neighbour: arp_cache: neighbor table overflow!
 `)
 	s := p.Machines[0]

@@ -66,6 +66,19 @@ var pastedCases = []pastedCase{
 	{"dmesg.txt", "fault-logged", "host1", record.Possible,
 		"NETDEV WATCHDOG: eth0 (r8169): transmit queue 0 timed out"},
 	{"dmesg.txt", "fault-logged", "host1", record.Possible, "nf_conntrack: nf_conntrack: table full, dropping packet"},
+	{"syslog.txt", "fault-logged", "gpu3", record.Likely, "31.504 Gb/s available PCIe bandwidth"},
+	{"syslog.txt", "fault-logged", "gpu3", record.Likely, "No 802.3ad response"},
+	{"iptables.txt", "firewall-drop", "host1", record.Possible, `"place":"ip filter INPUT rule 1"`},
+	{"nft-set.txt", "nft-set-full", "host1", record.Likely, `"elements":4,"size":4`},
+	{"conntrack.txt", "conntrack-full", "host1", record.Certain, `"count":261002,"most":262144`},
+	{"ping-lost.txt", "probe-lost", "host1", record.Likely, `"sent":50,"received":41`},
+	{"ping-sizes.txt", "mtu-blackhole", "host1", record.Certain, `"interface":"eth0","interface_mtu":1500,"mtu":1492`},
+	{"tracepath.txt", "path-mtu-smaller", "host1", record.Possible, `"interface_mtu":9000,"mtu":1500,"reported":true`},
+	{"sysctl-conf.txt", "parameter-not-applied", "host1", record.Possible,
+		`"file":"/etc/sysctl.conf","line":2,"key":"net.core.rmem_max","value":"16777216","kernel":"212992"`},
+	{"free.txt", "memory-short", "host1", record.Likely, `"available_bytes":213909504`},
+	{"lldp.txt", "lldp-link", "host1", record.Likely, `port Gi1/0/7 of sw1`},
+	{"timedatectl.txt", "clock-unsynchronised", "host1", record.Possible, ""},
 }
 
 // TestPasted: what each tool prints leads to a finding that is not there without it, and every

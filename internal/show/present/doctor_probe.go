@@ -17,7 +17,10 @@ func probed(p netstate.Probe) document.Statement {
 		text += " (" + p.Address + ")"
 	}
 	if p.Interface != "" {
-		text += fmt.Sprintf(" by %s, MTU %d", p.Interface, p.InterfaceMTU)
+		text += " by " + p.Interface
+	}
+	if p.InterfaceMTU != 0 {
+		text += fmt.Sprintf(", MTU %d", p.InterfaceMTU)
 	}
 	s := document.Statement{Label: "Probed", Text: text}
 	add := func(format string, values ...any) {
@@ -30,9 +33,15 @@ func probed(p netstate.Probe) document.Statement {
 		if e.Received == 0 {
 			add("echo: none of %s was answered", words.Count(e.Sent, "request"))
 		} else {
-			add("echo: %d of %s answered; round trip %s to %s, median %s", e.Received, words.Count(e.Sent, "request")+
-				words.Verb(e.Sent, " was", " were"), unit.FormatMs(e.MinMs), unit.FormatMs(e.MaxMs),
-				unit.FormatMs(e.MedianMs))
+			times := ""
+			if e.MaxMs > 0 {
+				times = fmt.Sprintf("; round trip %s to %s", unit.FormatMs(e.MinMs), unit.FormatMs(e.MaxMs))
+			}
+			if e.MedianMs > 0 {
+				times += ", median " + unit.FormatMs(e.MedianMs)
+			}
+			add("echo: %d of %s answered%s", e.Received, words.Count(e.Sent, "request")+
+				words.Verb(e.Sent, " was", " were"), times)
 		}
 	}
 	if m := p.PathMTU; m != nil {

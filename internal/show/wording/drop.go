@@ -43,14 +43,25 @@ var (
 		},
 		fixed: func(_ record.Finding, a cause.FirewallRule) []string {
 			chain := fmt.Sprintf("%s %s %s", a.Family, a.Table, a.Chain)
-			remove := "nft delete rule " + ruleOf(a).Place()
-			if a.Handle == 0 {
+			list, remove := "nft -a list chain "+chain, "nft delete rule "+ruleOf(a).Place()
+			switch {
+			case a.Tool != "":
+				of := a.Tool + " -t " + a.Table
+				list = fmt.Sprintf("%s -nvL %s --line-numbers", of, a.Chain)
+				remove = fmt.Sprintf("%s -D %s NUMBER", of, a.Chain)
+				if a.Number != 0 {
+					remove = fmt.Sprintf("%s -D %s %d", of, a.Chain, a.Number)
+				} else if a.Text == "" {
+					remove = fmt.Sprintf("%s -P %s ACCEPT", of, a.Chain)
+				}
+			case a.Handle == 0 && a.Text == "":
 				remove = fmt.Sprintf("nft chain %s '{ policy accept; }'", chain)
+			case a.Handle == 0:
+				remove = fmt.Sprintf("nft delete rule %s handle HANDLE", chain)
 			}
-			return []string{fmt.Sprintf("nft -a list chain %s; accept what is to pass before it, or: %s",
-				chain, remove)}
+			return []string{fmt.Sprintf("%s; accept what is to pass before it, or: %s", list, remove)}
 		},
-		read: "nft(8)",
+		readFor: func(a cause.FirewallRule) string { return cmp.Or(a.Tool, "nft") + "(8)" },
 		found: "The counter of a rule of nftables that drops or rejects grew, or that of a chain whose policy " +
 			"does; likely from ten packets on that are to be sent, or that are at least a hundredth of those received.",
 	})
@@ -122,7 +133,8 @@ var (
 )
 
 func ruleOf(a cause.FirewallRule) netstate.NftRule {
-	return netstate.NftRule{Family: a.Family, Table: a.Table, Chain: a.Chain, Handle: a.Handle}
+	return netstate.NftRule{Family: a.Family, Table: a.Table, Chain: a.Chain, Handle: a.Handle, Number: a.Number,
+		Text: a.Text}
 }
 
 // Drops fills in the text of the rows of a drop table, in place, and returns the rows. Rows that

@@ -242,6 +242,9 @@ var (
 		return fmt.Sprintf("clock source %s; available: %s", c.Source, strings.Join(c.Available, ", "))
 	})
 	_ = spell(func(_ string, c fact.ClockError) string {
+		if c.ErrorS == 0 { // of timedatectl(1)
+			return "the clock is not synchronised"
+		}
 		return fmt.Sprintf("STA_UNSYNC is set; the kernel bounds its error by %.1f s", c.ErrorS)
 	})
 	_ = spell(func(_ string, p fact.Powersave) string {

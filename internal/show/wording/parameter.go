@@ -133,13 +133,21 @@ var (
 			r.Last, r.Last-r.First+1)
 	})
 	_ = spell(func(_ string, l fact.ParameterLine) string {
-		return fmt.Sprintf("%s:%d: %s = %s, and the kernel has %s", l.File, l.Line, l.Key, l.Value, l.Kernel)
+		return fmt.Sprintf("%s: %s = %s, and the kernel has %s", lineOf(l.File, l.Line), l.Key, l.Value, l.Kernel)
 	})
 	_ = spell(func(_ string, l fact.ParameterLines) string {
-		return fmt.Sprintf("%s = %s in %s:%d, then %s in %s:%d", l.Key, l.First.Value, l.First.File, l.First.Line,
-			l.Then.Value, l.Then.File, l.Then.Line)
+		return fmt.Sprintf("%s = %s in %s, then %s in %s", l.Key, l.First.Value, lineOf(l.First.File, l.First.Line),
+			l.Then.Value, lineOf(l.Then.File, l.Then.Line))
 	})
 )
+
+// lineOf returns the place of a line: "/etc/sysctl.conf:7", without a number that is not known.
+func lineOf(file string, line int) string {
+	if line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d", file, line)
+}
 
 // applied returns what to do about parameters that differ from the files. keys are those among them
 // that programs set at run time.

@@ -123,13 +123,18 @@ var (
 				a.Address, a.MTU)
 		},
 		fixed: func(_ record.Finding, a cause.ProbedMTU) []string {
+			message, headers := "type 3 code 4", 20+8 // of IP and ICMP
+			if strings.Contains(a.Address, ":") {
+				message, headers = "(ICMPv6) type 2", 40+8
+			}
 			return []string{
 				fmt.Sprintf(
 					"one MTU on the link, its switches included; for this peer alone: ip route replace %s dev %s "+
 						"mtu %d",
-					a.Address, a.Interface, a.MTU),
-				"or let ICMP type 3 code 4 pass; a workaround: sysctl -w net.ipv4.tcp_mtu_probing=1",
-				fmt.Sprintf("to confirm: ping -M do -s %d %s passes, -s %d does not", a.MTU-28, a.Address, a.MTU-27)}
+					a.Address, cmp.Or(a.Interface, "DEV"), a.MTU),
+				"or let ICMP " + message + " pass; a workaround: sysctl -w net.ipv4.tcp_mtu_probing=1",
+				fmt.Sprintf("to confirm: ping -M do -s %d %s passes, -s %d does not", a.MTU-headers, a.Address,
+					a.MTU-headers+1)}
 		}})
 	_ = say(cause.PathMTUSmaller, words[cause.ProbedMTU]{read: "RFC 1191; RFC 8201",
 		found: "A router on the path to the peer has a smaller MTU than the interface, and says so.",
@@ -178,9 +183,14 @@ var (
 		if e.Received == 0 {
 			return unit.Plural(e.Sent, "ICMP echo request") + ", no reply"
 		}
-		return fmt.Sprintf("%d of %d ICMP echo requests were answered; round trip %s to %s, median %s",
-			e.Received, e.Sent,
-			unit.FormatMs(e.MinMs), unit.FormatMs(e.MaxMs), unit.FormatMs(e.MedianMs))
+		text := fmt.Sprintf("%d of %d ICMP echo requests were answered", e.Received, e.Sent)
+		if e.MaxMs > 0 {
+			text += fmt.Sprintf("; round trip %s to %s", unit.FormatMs(e.MinMs), unit.FormatMs(e.MaxMs))
+		}
+		if e.MedianMs > 0 {
+			text += ", median " + unit.FormatMs(e.MedianMs)
+		}
+		return text
 	})
 	_ = spell(func(_ string, a fact.ARPAnswers) string {
 		if len(a.MACs) == 0 {
@@ -194,10 +204,11 @@ var (
 	})
 	_ = spell(func(_ string, p fact.PathMTU) string {
 		if p.Reported {
-			return fmt.Sprintf("%s has MTU %d; a router named %d", p.Interface, p.InterfaceMTU, p.MTU)
+			return fmt.Sprintf("%s has MTU %d; a router named %d", cmp.Or(p.Interface, "the interface"), p.InterfaceMTU,
+				p.MTU)
 		}
-		return fmt.Sprintf("%s has MTU %d; %d bytes are answered, %d are not, and no ICMP message came", p.Interface,
-			p.InterfaceMTU, p.MTU, p.MTU+1)
+		return fmt.Sprintf("%s has MTU %d; %d bytes are answered, %d are not, and no ICMP message came",
+			cmp.Or(p.Interface, "the interface"), p.InterfaceMTU, p.MTU, p.MTU+1)
 	})
 	_ = spell(func(_ string, c fact.NoConnection) string {
 		return fmt.Sprintf("%d of %d echo requests were answered; a connection to port %d was not within %.0f ms",

@@ -1,6 +1,7 @@
 package wording
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -14,6 +15,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 )
@@ -132,15 +134,46 @@ func TestRuleTable(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s |\n", r.ID, strings.ReplaceAll(r.About, "|", "\\|"))
 	}
-	file := filepath.Join("..", "..", "..", "docs", "doctor-rules.md")
-	text, err := os.ReadFile(file)
+	inDocument(t, "doctor-rules.md", "rules", b.String())
+}
+
+// TestLogTable: docs/kernel-log.md has the messages of the kernel's log whose meaning is known.
+func TestLogTable(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| message | example | means | sure | do | source |\n|---|---|---|---|---|---|\n")
+	for _, m := range netstate.Messages {
+		sure := cmp.Or(m.Sure, "no fault")
+		if m.Elsewhere {
+			sure = "not of the network"
+		}
+		if m.Least > 0 {
+			sure += fmt.Sprintf(", from %d lines on about one interface", m.Least)
+		}
+		row := []string{"`" + m.Code + "`", "`" + m.Example + "`", m.Means, sure, m.Do, m.Source}
+		for i, cell := range row {
+			row[i] = strings.ReplaceAll(cell, "|", "\\|")
+		}
+		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
+		if !slices.Contains([]string{"", record.Likely, record.Possible}, m.Sure) {
+			t.Errorf("%s: %q is no confidence", m.Code, m.Sure)
+		}
+	}
+	inDocument(t, "kernel-log.md", "messages", b.String())
+}
+
+// inDocument compares a part of a document, between two comments with its name, with what it is to be.
+// With -update it writes that part.
+func inDocument(t *testing.T, name, part, text string) {
+	t.Helper()
+	file := filepath.Join("..", "..", "..", "docs", name)
+	old, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const begin, end = "<!-- rules -->\n", "<!-- end of rules -->"
-	before, rest, _ := strings.Cut(string(text), begin)
+	begin, end := "<!-- "+part+" -->\n", "<!-- end of "+part+" -->"
+	before, rest, _ := strings.Cut(string(old), begin)
 	_, after, found := strings.Cut(rest, end)
-	want := before + begin + b.String() + end + after
+	want := before + begin + text + end + after
 	if !found {
 		t.Fatalf("%s has no %s", file, end)
 	}
@@ -148,7 +181,7 @@ func TestRuleTable(t *testing.T) {
 		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if want != string(text) {
+	} else if want != string(old) {
 		t.Errorf("%s is not current: go test ./internal/show/wording -update", file)
 	}
 }

@@ -64,8 +64,11 @@ func firewallDrops(f facts.Trial) (findings []record.Finding) {
 			if n >= 10 && (sends(r.Hook) || float64(n) >= 0.01*float64(received)) {
 				confidence = record.Likely
 			}
-			findings = append(findings, *facts.Found(cause.FirewallDrop, h, confidence,
-				cause.FirewallRule{Family: r.Family, Table: r.Table, Chain: r.Chain, Handle: r.Handle}).With(h.Name,
+			rule := cause.FirewallRule{Family: r.Family, Table: r.Table, Chain: r.Chain, Handle: r.Handle, Tool: r.Tool}
+			if r.Handle == 0 && r.Text != netstate.PolicyDrop {
+				rule.Number, rule.Text = r.Number, r.Text
+			}
+			findings = append(findings, *facts.Found(cause.FirewallDrop, h, confidence, rule).With(h.Name,
 				fact.FirewallRule{Place: r.Place(), Text: r.Text, Counted: true},
 				fact.RuleCounter{Packets: n, Time: h.TimeOver(h.State.Nftables.CountedS)}))
 		}

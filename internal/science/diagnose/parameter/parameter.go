@@ -245,9 +245,9 @@ func portRange(_ facts.Trial, h *facts.Host) *record.Finding {
 
 // notApplied finds parameters whose value in the kernel differs from the last line that sets them
 // in the files. It checks the first network namespace of a host only: the files are not applied to
-// others.
+// others. Of a pasted text the namespace is not known.
 func notApplied(_ facts.Trial, h *facts.Host) *record.Finding {
-	if !h.State.FirstNamespace {
+	if !h.State.FirstNamespace && len(h.Pasted) == 0 {
 		return nil
 	}
 	last := map[string]netstate.ParameterLine{}
@@ -256,6 +256,9 @@ func notApplied(_ facts.Trial, h *facts.Host) *record.Finding {
 	}
 	others := cause.AtRunTime{}
 	finding := facts.Found(cause.ParameterNotApplied, h, record.Likely, others)
+	if !h.State.FirstNamespace {
+		finding.Confidence = record.Possible
+	}
 	for _, l := range h.State.Files {
 		live, has := h.State.Parameters[l.Key]
 		if last[l.Key] != l || !has || sameNumbers(live, l.Value) {
