@@ -27,7 +27,7 @@ func (m *machine) link(line string) bool {
 		return true
 	}
 	words := strings.Fields(line)
-	if !m.inside || !m.behindPart("interfaces") || !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
+	if !m.inside || !m.behind("ip link") || !indented(line) {
 		return false
 	}
 	if m.at < 0 { // the loopback is not kept
@@ -44,17 +44,25 @@ func (m *machine) link(line string) bool {
 				i.MAC = address
 			}
 		}
+		m.linkDetails(i, words)
 		return true
 	case (words[0] == "inet" || words[0] == "inet6") && len(words) > 1:
 		text := words[1]
 		if len(words) > 2 && words[2] == "peer" { // the prefix length belongs to the peer
 			text += map[string]string{"inet": "/32", "inet6": "/128"}[words[0]]
 		}
-		if p, err := netip.ParsePrefix(text); err == nil && len(i.Addresses) < mostRows {
-			i.Addresses = append(i.Addresses, p.String())
-			return true
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return false
 		}
-		return false
+		m.address(i, p)
+		if slices.Contains(words, "dadfailed") {
+			m.duplicate(i, p)
+		}
+		return true
+	case words[0] == "vf":
+		m.vf = true
+		return m.ignore()
 	case words[0] == "RX:" || words[0] == "TX:" || words[0] == "RX" || words[0] == "TX":
 		direction := strings.ToLower(strings.TrimSuffix(words[0], ":"))
 		m.counts = nil
@@ -63,16 +71,27 @@ func (m *machine) link(line string) bool {
 		}
 		return true
 	case m.counts != nil && isNumber(words[0]):
-		m.count(words)
-		m.counts = nil
+		counts := m.counts
+		if m.counts = nil; m.vf { // of a virtual function
+			return m.ignore()
+		}
+		m.count(counts, words)
 		return true
 	}
 	if slices.Contains(kinds, words[0]) || device.TunnelKind(words[0]) {
 		i.Kind = words[0]
+		m.kindDetails(i, words)
+		return true
+	}
+	if words[0] == "bond_slave" {
+		m.slaveDetails(i, words)
 		return true
 	}
 	return slices.Contains(details, words[0]) && m.ignore()
 }
+
+// indented reports whether a line belongs to a line above it.
+func indented(line string) bool { return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") }
 
 // tunnels maps what ip(8) prints after link/ (ARPHRD_* of linux/if_arp.h) to a kind of tunnel. Some
 // kinds share a type: tun, WireGuard and others have none, and several have ipip. The exact kind is
@@ -81,15 +100,16 @@ var tunnels = map[string]string{"none": "tun", "gre": "gre", "gre6": "ip6gre", "
 	"sit": "sit", "ppp": "ppp"}
 
 // kinds are link kinds that begin a line of ip -d, like tunnels do.
-var kinds = []string{"veth", "bridge", "vlan", "bond", "macvlan", "vrf"}
+var kinds = []string{"veth", "bridge", "vlan", "bond", "team", "macvlan", "macvtap", "ipvlan", "ipvtap", "vrf", "dummy",
+	"ifb", "macsec", "netkit", "hsr", "openvswitch"}
 
 // details are words that begin lines which no rule uses, including those of ip -d.
-var details = []string{"valid_lft", "alias", "altname", "promiscuity", "minmtu", "bridge_slave", "bond_slave",
-	"numtxqueues", "addrgenmode", "vf"}
+var details = []string{"valid_lft", "alias", "altname", "promiscuity", "minmtu", "bridge_slave", "team_slave",
+	"macvlan_slave", "numtxqueues", "addrgenmode", "ingress-qos-map", "egress-qos-map", "{"}
 
 func (m *machine) beginLink(head []string) {
 	flags := "," + head[4] + ","
-	m.counts, m.inside, m.at = nil, true, -1
+	m.counts, m.inside, m.at, m.vf = nil, true, -1, false
 	if strings.Contains(flags, ",LOOPBACK,") {
 		return
 	}
@@ -107,7 +127,14 @@ func (m *machine) beginLink(head []string) {
 			i.MTU = min(max(i.MTU, 0), 1<<20)
 		case "master":
 			i.Master = words[n+1]
+		case "qlen":
+			m.note(head[2]).queue, _ = strconv.Atoi(words[n+1])
 		}
+	}
+	note := m.note(head[2])
+	note.dark, note.promiscuous = i.Up && strings.Contains(flags, ",NO-CARRIER,"), strings.Contains(flags, ",PROMISC,")
+	if over := strings.TrimPrefix(head[3], "@"); over != "" && !strings.HasPrefix(over, "if") {
+		note.over = over
 	}
 	switch { // ip -d has the kind in the following lines; without it the name tells
 	case strings.HasPrefix(head[3], "@if"):
@@ -126,17 +153,7 @@ func (m *machine) netif(name string) int {
 	if len(*list) >= mostInterfaces {
 		return -1
 	}
-	i := netstate.InterfaceSnapshot{Interface: name, Up: true}
-	switch { // the name tells the kind
-	case strings.HasPrefix(name, "br") || strings.HasPrefix(name, "docker"):
-		i.Kind = "bridge"
-	case strings.HasPrefix(name, "bond"):
-		i.Kind = "bond"
-	case strings.HasPrefix(name, "veth"):
-		i.Kind = "veth"
-	case strings.HasPrefix(name, "vlan") || strings.Contains(name, "."):
-		i.Kind = "vlan"
-	}
+	i := netstate.InterfaceSnapshot{Interface: name, Up: true, Kind: kindOfName(name)}
 	if m.netifs == nil {
 		m.netifs = map[string]int{}
 	}
@@ -151,20 +168,17 @@ func isNumber(word string) bool {
 }
 
 // count parses counters, whose names are on the previous line.
-func (m *machine) count(words []string) {
+func (m *machine) count(names, words []string) {
 	name := m.Reading.Snapshot.Interfaces[m.at].Interface
-	list := &m.Reading.End.Interfaces
-	if n := len(*list); n == 0 || (*list)[n-1].Interface != name {
-		*list = append(*list, netstate.InterfaceCounters{Interface: name})
-	}
-	to := kernelCounters(&(*list)[len(*list)-1])
-	names := m.counts
+	to := kernelCounters(m.countersOf(name, false))
 	if len(names) > 1 && (names[0] == "rx errors" || names[0] == "tx errors") { // the kinds of them
 		names = names[1:]
 	}
 	for n, name := range names {
 		if field := to[cmp.Or(columns[name], strings.ReplaceAll(name, " ", "_"))]; field != nil && n < len(words) {
 			*field, _ = strconv.ParseUint(words[n], 10, 64)
+		} else if name == "tx transns" && n < len(words) {
+			m.note(m.Reading.Snapshot.Interfaces[m.at].Interface).changes, _ = strconv.ParseInt(words[n], 10, 64)
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 const LargestText = 64 << 20
 
 // Limits: machines, rows of a table, interfaces, bytes of a line and of a name.
-const mostMachines, mostRows, mostInterfaces, longestLine, longestName = 100, 20_000, 4096, 2000, 60
+const mostMachines, mostRows, mostInterfaces, longestLine, longestName = 100, 20_000, 4096, 8192, 60
 
 // Text is the result of Parse.
 type Text struct {
@@ -63,6 +63,7 @@ type machine struct {
 	netifs  map[string]int     // index of each interface
 	qdiscs  map[[2]string]bool // by interface and handle
 	context
+	interfaceParts
 	ethtools
 	sockets
 	routing
@@ -72,13 +73,20 @@ type machine struct {
 type context struct {
 	command command
 	// columns are the words of the header of a switch's table. section is the section of netstat -s
-	// that the lines belong to.
-	columns []string
-	section string
+	// that the lines belong to, and histogram the direction of ICMP messages in it: In, Out.
+	columns            []string
+	section, histogram string
 	// at is the index of the interface that indented lines of ip(8) belong to; -1: an interface
 	// that is not kept. counts has the counter names for the next line.
 	at     int
 	inside bool // whether an interface or the loopback is being parsed
+	vf     bool // whether counters of ip -s link are those of a virtual function
+	ifconfigContext
+	bsdContext
+	routeContext
+	snmpContext
+	bsdCounterContext
+	tableContext
 	counts []string
 	// block and device are the block of ethtool and its interface, empty if unknown. modes is the
 	// key of link modes that continue on the next line. most reports whether the rows contain

@@ -84,7 +84,7 @@ var noise = regexp.MustCompile(`(?i)(^|: )(command not found|permission denied|o
 
 // names reports whether a line that ends with a colon names a machine.
 func (r *reader) names(text, name string) bool {
-	if slices.Contains(sections, name) || slices.Contains(driverKeys, name) {
+	if slices.Contains(sections, name) || slices.Contains(bsdHeads, name) || slices.Contains(driverKeys, name) {
 		return false
 	}
 	// Within the output of a command, such lines are heads of its parts, unless a gap precedes.
@@ -399,6 +399,7 @@ func (r *reader) finish() {
 	}
 	hosts, switches := 0, 0
 	for _, m := range r.all {
+		m.finishInterfaces()
 		m.finishNICs()
 		m.finishSockets()
 		m.finishRules()
@@ -425,6 +426,9 @@ func (r *reader) finish() {
 		if len(m.Reading.End.Interfaces) > 0 {
 			m.Pasted = append(m.Pasted, "interface counters")
 		}
+		if len(m.State.NICs) > 0 && !slices.Contains(m.Pasted, "nics") {
+			m.Pasted = append(m.Pasted, "nics")
+		}
 		if len(m.State.Sockstat) > 0 && !slices.Contains(m.Pasted, "sockstat") {
 			m.Pasted = append(m.Pasted, "sockstat")
 		}
@@ -437,5 +441,6 @@ func (m *machine) rows() bool {
 	s, end, state := m.Reading.Snapshot, m.Reading.End, m.State
 	return len(s.Interfaces)+len(s.Neighbours)+len(s.FDB)+len(s.Routes)+len(s.Rules)+len(s.Lookups)+len(end.SNMP)+
 		len(end.Qdiscs)+len(end.Softnet)+
-		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners) > 0 || state.Log != nil
+		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners)+len(state.Sockstat) > 0 ||
+		state.Log != nil
 }

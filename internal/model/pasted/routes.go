@@ -17,8 +17,17 @@ type routing struct {
 	every  bool           // whether the text contains the routes of all tables
 	names  map[string]int // numbers given to table names that only the machine knows
 	rules  map[netstate.RuleEntry]bool
-	routes map[string]string
+	routes map[string]routeSeen
 	hops   bool // whether the next indented line may be a next hop of the last route
+	// ways has the index of each route by its destination, table, metric, gateway and interface.
+	ways map[string]int
+}
+
+// routeSeen is a route of a machine: its text, and whether it is of a table of route(8) or netstat(8),
+// which say less of a route.
+type routeSeen struct {
+	netstate.RouteEntry
+	tabular bool
 }
 
 // Table numbers of linux/rtnetlink.h.
@@ -144,8 +153,17 @@ func (m *machine) otherRoute(line string, gap bool) bool {
 	if !gap || !is || strings.HasPrefix(r.To, "fe80:") || strings.HasPrefix(r.To, "ff00:") {
 		return false
 	}
-	text, has := m.routes[routeKey(r, words)]
-	return has && text != r.Text
+	return m.routeDiffers(r, routeKey(r, words), false)
+}
+
+// routeDiffers reports whether the machine has another route with a key. Routes of different tools are
+// compared by gateway and interface.
+func (m *machine) routeDiffers(r netstate.RouteEntry, key string, tabular bool) bool {
+	seen, has := m.routes[key]
+	if has && seen.tabular != tabular {
+		return seen.Via != r.Via || seen.Interface != r.Interface
+	}
+	return has && seen.Text != r.Text
 }
 
 // route parses a line of ip route, ip route get or ip rule.
@@ -173,17 +191,32 @@ func (m *machine) route(line string) bool {
 		m.lookup(words)
 		return true
 	}
-	if m.routes == nil {
-		m.routes, m.tables = map[string]string{}, map[int]bool{}
-	}
-	m.tables[r.Table] = true
+	m.keepRoute(r, routeKey(r, words), false)
 	m.every = m.every || m.command.after("table") == "all" || r.Table == localTable && m.command.after("table") == ""
-	key := routeKey(r, words)
-	if m.hops = len(snapshot.Routes) < mostRows && m.routes[key] != r.Text; m.hops {
-		m.routes[key] = r.Text
-		snapshot.Routes = append(snapshot.Routes, r)
-	}
 	return true
+}
+
+// keepRoute stores a route. If another tool printed it as well, the text of ip(8) is kept.
+func (m *machine) keepRoute(r netstate.RouteEntry, key string, tabular bool) {
+	if m.routes == nil {
+		m.routes, m.tables, m.ways = map[string]routeSeen{}, map[int]bool{}, map[string]int{}
+	}
+	list := &m.Reading.Snapshot.Routes
+	m.tables[r.Table] = true
+	seen := m.routes[key]
+	if m.hops = false; len(*list) >= mostRows || seen.Text == r.Text {
+		return
+	}
+	m.routes[key] = routeSeen{r, tabular}
+	way := strings.Join([]string{key, r.Via, r.Interface}, " ")
+	if at, has := m.ways[way]; has && r.Interface != "" && ((*list)[at].Text == r.Text || seen.tabular != tabular) {
+		if !tabular {
+			(*list)[at] = r
+		}
+		return
+	}
+	m.hops, m.ways[way] = true, len(*list)
+	*list = append(*list, r)
 }
 
 // lookup stores an answer of ip route get.

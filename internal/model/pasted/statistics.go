@@ -60,8 +60,19 @@ func (m *machine) finishNICs() {
 			!slices.ContainsFunc(*list,
 				func(c netstate.InterfaceCounters) bool { return c.Interface == nic.Interface }) {
 			*list = append(*list, interfaceCounters(*nic, all))
+		} else if len(all) > 0 && m.summed[nic.Interface] {
+			m.splitSums(nic, all)
 		}
 	}
+}
+
+// splitSums adds counters of a driver to those that a text has as sums: of the dropped packets, those
+// for which the NIC had no buffer; of the errors, damaged frames and those of wrong length.
+func (m *machine) splitSums(nic *netstate.NIC, all map[string]int64) {
+	c, of := &m.Reading.End.Interfaces[m.counted[nic.Interface]], interfaceCounters(*nic, all)
+	c.RxMissed = of.RxMissed
+	c.RxDropped -= min(c.RxDropped, of.RxMissed)
+	c.RxCRC, c.RxLength = min(of.RxCRC, c.RxErrors), min(of.RxLength, c.RxErrors)
 }
 
 // interfaceCounters returns the kernel's counters of an interface as far as its driver reports
