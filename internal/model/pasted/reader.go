@@ -21,8 +21,10 @@ type reader struct {
 	// lines continues.
 	fresh *context
 	in    start
-	// collected has the lines of the section if one of its formats needs all of them.
+	// collected has the lines of the section if one of its formats needs all of them, and json the
+	// depth of the JSON in them.
 	collected []line
+	json      jsonDepth
 	// tentative are lines of one shape that are too few to tell the format, and trial is a machine
 	// that has read only them.
 	tentative []line
@@ -41,11 +43,16 @@ type line struct {
 // read reads a line.
 func (r *reader) read(l line) {
 	l.gap = r.gap
-	if s, is := startOf(l.text); is {
+	inside := len(r.collected) > 0 && r.json.depth > 0
+	if s, is := startOf(l.text); is && (s.host != "" || !inside) {
 		r.begin(s)
 		return
 	}
-	if m := title.FindStringSubmatch(l.text); m != nil && r.names(l.text, m[1]) {
+	if list := wholes(l.text); !inside && len(list) > 0 && !slices.ContainsFunc(r.in.formats, needsAll) {
+		r.end()
+		r.in = start{formats: list}
+	}
+	if m := title.FindStringSubmatch(l.text); m != nil && !inside && r.names(l.text, m[1]) {
 		r.begin(start{host: m[1]})
 		return
 	}
@@ -60,7 +67,7 @@ func (r *reader) read(l line) {
 	case len(r.in.formats) == 0:
 		r.guess(l)
 		return
-	case len(r.collected) > 0 || slices.ContainsFunc(r.in.formats, func(f *format) bool { return f.whole != nil }):
+	case len(r.collected) > 0 || slices.ContainsFunc(r.in.formats, needsAll):
 		r.collect(l)
 		return
 	}
@@ -112,6 +119,7 @@ func (r *reader) begin(s start) {
 // end ends the section.
 func (r *reader) end() {
 	r.drop()
+	r.json = jsonDepth{}
 	if len(r.collected) == 0 {
 		return
 	}
@@ -176,6 +184,10 @@ func (r *reader) collect(l line) {
 	}
 	r.collected = append(r.collected, l)
 	r.gap = false
+	if r.json.ends(l.text) { // what follows without a prompt is something else
+		r.end()
+		r.in, r.fresh = start{}, behind(nil)
+	}
 }
 
 // ordered returns formats, beginning with that of the last line.
