@@ -12,19 +12,6 @@ import (
 // pciAddress matches the address of a PCI device, with its domain.
 var pciAddress = regexp.MustCompile(`^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
 
-// linkDetails reads what ip -d prints behind the MAC address: "link/ether 02:00:00:00:00:01 brd
-// ff:ff:ff:ff:ff:ff promiscuity 0 … parentbus pci parentdev 0000:03:00.0".
-func (m *machine) linkDetails(i *netstate.InterfaceSnapshot, words []string) {
-	note := m.note(i.Interface)
-	line := command(words)
-	if n, err := strconv.Atoi(line.after("promiscuity")); err == nil && n > 0 {
-		note.promiscuous = true
-	}
-	if address := line.after("parentdev"); pciAddress.MatchString(address) {
-		note.bus = address
-	}
-}
-
 // kindDetails reads a line of ip -d that begins with the kind of an interface: "vlan protocol 802.1Q
 // id 100 <REORDER_HDR>", "bond mode 802.3ad miimon 100 …", "bridge forward_delay 1500 … vlan_filtering
 // 0 …".

@@ -34,6 +34,9 @@ func (m *machine) link(line string) bool {
 		return m.ignore()
 	}
 	i := &m.Reading.Snapshot.Interfaces[m.at]
+	if address := command(words).after("parentdev"); pciAddress.MatchString(address) { // of ip -d
+		m.note(i.Interface).bus = address
+	}
 	switch {
 	case strings.HasPrefix(words[0], "link/"):
 		if kind := tunnels[strings.TrimPrefix(words[0], "link/")]; kind != "" && !device.TunnelKind(i.Kind) {
@@ -44,7 +47,9 @@ func (m *machine) link(line string) bool {
 				i.MAC = address
 			}
 		}
-		m.linkDetails(i, words)
+		if n := number(command(words).after("promiscuity")); n > 0 {
+			m.note(i.Interface).promiscuous = true
+		}
 		return true
 	case (words[0] == "inet" || words[0] == "inet6") && len(words) > 1:
 		text := words[1]
@@ -126,7 +131,9 @@ func (m *machine) beginLink(head []string) {
 			i.MTU, _ = strconv.Atoi(words[n+1])
 			i.MTU = min(max(i.MTU, 0), 1<<20)
 		case "master":
-			i.Master = words[n+1]
+			if literal.MatchString(words[n+1]) {
+				i.Master = words[n+1]
+			}
 		case "qlen":
 			m.note(head[2]).queue, _ = strconv.Atoi(words[n+1])
 		}
@@ -144,13 +151,17 @@ func (m *machine) beginLink(head []string) {
 	}
 }
 
-// netif returns the index of an interface, which it adds if it is new. -1: there are too many.
+// literal matches names that a shell takes literally (netstate.HostSnapshot.Check).
+var literal = regexp.MustCompile(`^[A-Za-z0-9_.:@/%+,=-]{1,60}$`)
+
+// netif returns the index of an interface, which it adds if it is new. -1: there are too many, or its
+// name must not appear in a command.
 func (m *machine) netif(name string) int {
 	list := &m.Reading.Snapshot.Interfaces
 	if n, has := m.netifs[name]; has {
 		return n
 	}
-	if len(*list) >= mostInterfaces {
+	if len(*list) >= mostInterfaces || !literal.MatchString(name) {
 		return -1
 	}
 	i := netstate.InterfaceSnapshot{Interface: name, Up: true, Kind: kindOfName(name)}
