@@ -20,7 +20,10 @@ var (
 )
 
 var _ = register(&format{name: "netstat -s", part: "snmp", row: reads((*machine).counter),
-	sure: func(line string) bool { return nstatRow.MatchString(line) }, command: func(c command) bool {
+	sure: func(line string) bool {
+		_, sentence := sentenceOf(strings.TrimSpace(line))
+		return nstatRow.MatchString(line) || tcpExtSentences[sentence] != ""
+	}, command: func(c command) bool {
 		return c.is("nstat") || c.is("netstat") && (c.flag('s') || c.has("--statistics"))
 	}})
 
@@ -41,16 +44,18 @@ func (m *machine) counter(line string) bool {
 		m.section, m.histogram = head[1], ""
 		return m.ignore()
 	}
-	if m.section == "" || !indented(line) {
+	text := strings.TrimSpace(line)
+	if m.section == "" {
+		return m.bsdSection == "" && m.sectionless(text)
+	}
+	if !indented(line) {
 		return false
 	}
-	text := strings.TrimSpace(line)
 	if direction := histograms[text]; direction != "" {
 		m.histogram = direction
 		return m.ignore()
 	}
-	value := figure.FindString(text)
-	sentence := strings.TrimSuffix(strings.Replace(text, value, "N", 1), ".")
+	value, sentence := sentenceOf(text)
 	if name := m.sentence(sentence); name != "" && value != "" {
 		return m.add(m.section+"."+name, value)
 	}
@@ -59,6 +64,26 @@ func (m *machine) counter(line string) bool {
 	}
 	return (strings.HasPrefix(text, "Forwarding is ") || strings.HasPrefix(text, "Default TTL is ") ||
 		strings.HasPrefix(text, "RTO algorithm is ")) && m.ignore()
+}
+
+// sectionless parses a line of netstat -s without the head of its section, as grep leaves it: a
+// sentence about TCP, or a counter whose name begins with that.
+func (m *machine) sectionless(text string) bool {
+	value, sentence := sentenceOf(text)
+	for protocol, sentences := range map[string]map[string]string{"Tcp": tcpSentences, "TcpExt": tcpExtSentences} {
+		if name := sentences[sentence]; name != "" && value != "" {
+			return m.add(protocol+"."+name, value)
+		}
+	}
+	name, value, is := strings.Cut(text, ": ")
+	return is && m.command.is("netstat") && strings.HasPrefix(name, "TCP") && counterName.MatchString(name) &&
+		isNumber(value) && m.add("TcpExt."+name, value)
+}
+
+// sentenceOf returns the number of a sentence of netstat -s, and the sentence with N in its place.
+func sentenceOf(text string) (value, sentence string) {
+	value = figure.FindString(text)
+	return value, strings.TrimSuffix(strings.Replace(text, value, "N", 1), ".")
 }
 
 // sentence returns the counter of a sentence of netstat -s, whose number is N, in the section of the

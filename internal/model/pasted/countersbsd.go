@@ -15,7 +15,8 @@ var bsdHeads = []string{"tcp", "udp", "ip", "icmp", "igmp", "sctp", "carp", "pfs
 	"Encap"}
 
 var _ = register(
-	&format{name: "netstat -s (BSD)", part: "snmp", row: reads((*machine).bsdCounter), again: (*machine).sameBSDCounters,
+	&format{name: "netstat -s (BSD)", part: "snmp", row: reads((*machine).bsdCounter),
+		again:   (*machine).sameBSDCounters,
 		command: func(c command) bool { return c.is("netstat") && c.flag('s') }},
 	&format{name: "netstat -m", row: reads(func(m *machine, line string) bool {
 		return (mbufRow.MatchString(line) || m.behind("netstat -m") && memoryRow.MatchString(line)) && m.ignore()

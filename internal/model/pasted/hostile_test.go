@@ -12,7 +12,11 @@ import (
 func TestHostileTexts(t *testing.T) {
 	for _, row := range []string{"2: e%d: <UP> mtu 1\n", "Pause parameters for e%d:\n",
 		"\nqdisc fq %x: dev e%[1]d root\n", "%d:\tfrom all lookup t%[1]d\n", "\n10.1.0.0/16 dev e%d metric %[1]d\n",
-		"f%d: on [fixed]\n", "ESTAB 0 1 10.0.0.1:%d 10.0.0.2:%[1]d\n"} {
+		"f%d: on [fixed]\n", "ESTAB 0 1 10.0.0.1:%d 10.0.0.2:%[1]d\n",
+		"e%d: flags=8843<UP> mtu 1500\n\tinet6 2001:db8::%[1]x prefixlen 64\n\tlaggport: f%[1]d flags=0<>\n",
+		"10.0.%d.0 10.0.0.1 255.255.255.0 UG %[1]d 0 0 eth0\n",
+		"[{\"ifindex\":1%d,\"ifname\":\"e%[1]d\",\"mtu\":1500,\"flags\":[\"UP\"]}]\n",
+		"br0\t\t8000.0200478aa2e8\tno\tf%d\n"} {
 		took := func(bytes int) time.Duration {
 			var b strings.Builder
 			b.WriteString("Features for eth0:\n")

@@ -1,7 +1,8 @@
 package pasted
 
 import (
-	"net"
+	"encoding/binary"
+	"math/bits"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -33,7 +34,7 @@ var (
 	// "eth0      Link encap:Ethernet  HWaddr 02:16:7E:35:C7:C2"
 	encapHead = regexp.MustCompile(`^(\S{1,15})\s+Link encap:(.*?)(?:\s+HWaddr (\S+))?\s*$`)
 	// "eth0: flags=4163<UP,BROADCAST,RUNNING,MULTICAST>  mtu 1500"
-	flagsHead = regexp.MustCompile(`^(\S{1,18}): flags=[0-9a-fA-F]{1,16}(?:<([A-Z0-9_,]*)>)?\s(.*)$`)
+	flagsHead = regexp.MustCompile(`^(\S{1,18}): flags=[0-9a-fA-F]{1,16}(?:<([A-Z0-9_,]*)>)?(?:\s(.*))?$`)
 
 	flagsRow     = regexp.MustCompile(`^(\[NO FLAGS\]|[A-Z]+(?: [A-Z]+)*)\s+MTU:(\d{1,6})\s+Metric:`)
 	packetsRow   = regexp.MustCompile(`^(RX|TX) packets:? ?(\d{1,20})\b(.*)$`)
@@ -174,7 +175,8 @@ func (m *machine) ifconfigLinux(i *netstate.InterfaceSnapshot, text string) bool
 	}
 	words := command(strings.Fields(text))
 	queue := words.after("txqueuelen")
-	if queue == "" || encapsulations[words[0]] == "" && !slices.Contains([]string{"ether", "infiniband", "loop"}, words[0]) {
+	if queue == "" || encapsulations[words[0]] == "" &&
+		!slices.Contains([]string{"ether", "infiniband", "loop"}, words[0]) {
 		return false
 	}
 	// "ether 02:16:7e:35:c7:c2  txqueuelen 1000  (Ethernet)"
@@ -254,7 +256,7 @@ func (m *machine) ifconfigAddress(i *netstate.InterfaceSnapshot, words []string)
 	if text == "" {
 		text = line.after("addr:")
 	}
-	text, bits, has := strings.Cut(text, "/")
+	text, length, has := strings.Cut(text, "/")
 	text, _, _ = strings.Cut(text, "%")
 	a, err := netip.ParseAddr(text)
 	if err != nil {
@@ -270,7 +272,7 @@ func (m *machine) ifconfigAddress(i *netstate.InterfaceSnapshot, words []string)
 	}
 	switch {
 	case has:
-		size = number(bits)
+		size = number(length)
 	case line.after("netmask") != "":
 		size = maskBits(line.after("netmask"))
 	case line.after("prefixlen") != "":
@@ -292,20 +294,23 @@ func (m *machine) ifconfigAddress(i *netstate.InterfaceSnapshot, words []string)
 
 // maskBits returns the prefix length of a mask: "255.255.255.0", "0xffffff00". -1: it is none.
 func maskBits(text string) int {
+	var mask uint32
 	if hex, is := strings.CutPrefix(text, "0x"); is {
 		n, err := strconv.ParseUint(hex, 16, 32)
 		if err != nil {
 			return -1
 		}
-		text = net.IPv4(byte(n>>24), byte(n>>16), byte(n>>8), byte(n)).String()
+		mask = uint32(n)
+	} else {
+		a, err := netip.ParseAddr(text)
+		if err != nil || !a.Is4() {
+			return -1
+		}
+		four := a.As4()
+		mask = binary.BigEndian.Uint32(four[:])
 	}
-	a, err := netip.ParseAddr(text)
-	if err != nil || !a.Is4() {
-		return -1
-	}
-	four := a.As4()
-	ones, bits := net.IPMask(four[:]).Size()
-	if bits == 0 {
+	ones := bits.LeadingZeros32(^mask)
+	if mask<<ones != 0 {
 		return -1
 	}
 	return ones

@@ -26,9 +26,11 @@ var (
 	laggModeRow  = regexp.MustCompile(`^(?:laggproto|trunk: trunkproto|bond mode:) (\w+)\b`)
 	bsdVLAN      = regexp.MustCompile(`^(?:vlan: (\d{1,4}) (?:.* )?parent interface: (\S+)` +
 		`|encap: vnetid (\d{1,4}) parent (\S+).*)$`)
-	moduleRow = regexp.MustCompile(`^module temperature: (-?\d{1,3}(?:\.\d+)?) C\b`)
-	lanePower = regexp.MustCompile(`^(?:lane \d+: )?RX(?: power)?: [\d.]+ mW \((-?\d{1,2}(?:\.\d+)?) dBm\)`)
-	vendorRow = regexp.MustCompile(`^vendor: (.*?) PN: (\S+)(?: SN: .*)?$`)
+	// "(8000,02:0d:b9:00:00:02,405C,0000,0000)]", of LACP
+	aggregator = regexp.MustCompile(`^\([0-9A-F]{4},[0-9A-Fa-f:-]{17},`)
+	moduleRow  = regexp.MustCompile(`^module temperature: (-?\d{1,3}(?:\.\d+)?) C\b`)
+	lanePower  = regexp.MustCompile(`^(?:lane \d+: )?RX(?: power)?: [\d.]+ mW \((-?\d{1,2}(?:\.\d+)?) dBm\)`)
+	vendorRow  = regexp.MustCompile(`^vendor: (.*?) PN: (\S+)(?: SN: .*)?$`)
 )
 
 // bsdKinds maps drivers of software interfaces of FreeBSD, OpenBSD and macOS to kinds of Linux where
@@ -50,9 +52,9 @@ func kindOfBSD(name string) string {
 }
 
 // bsdWords are words with which lines begin that no rule uses.
-var bsdWords = strings.Fields(`options= options capabilities= capabilities nd6 groups: priority: index fib: hwaddr
+var bsdWords = strings.Fields(`options= options capabilities= capabilities nd6 groups: priority: fib: hwaddr
 	description: desc: drivername: Opened plugged: parent
-	lagg flags= flowid_shift: lag lagghash trunk: trunk bond
+	lagg flags= flowid_shift: active flapping: lag lagghash trunk: trunk bond
 	tunnel tunnel: encap: parent: txprio rxprio patch: dev: sid: sppp: dns: carp: vhid pfsync: syncpeer
 	id maxage maxaddr root designated: ifmaxaddr port ipfilter Configuration: member
 	ssid channel regdomain country authmode privacy deftxkey AES-CCM protmode ampdulimit bmiss roaming wme scanvalid txpower
@@ -80,6 +82,9 @@ func (m *machine) ifconfigBSD(i *netstate.InterfaceSnapshot, text string) bool {
 		return is
 	case "status:":
 		return m.bsdStatus(i, strings.TrimSpace(strings.TrimPrefix(text, "status:")))
+	case "index": // "index 6 priority 0 llprio 3"
+		i.Index = max(number(command(words).after("index")), 0)
+		return true
 	case "supported":
 		m.bsdContext.supported = strings.HasPrefix(text, "supported media:")
 		return m.bsdContext.supported && m.ignore()
@@ -105,6 +110,9 @@ func (m *machine) ifconfigBSD(i *netstate.InterfaceSnapshot, text string) bool {
 	if m.bsdModule(i, text) {
 		return true
 	}
+	if aggregator.MatchString(text) {
+		return m.ignore()
+	}
 	key, _, is := strings.Cut(words[0], "=")
 	return (slices.Contains(bsdWords, words[0]) || is && slices.Contains(bsdWords, key+"=")) && m.ignore()
 }
@@ -121,11 +129,7 @@ func (m *machine) bsdPort(i *netstate.InterfaceSnapshot, row []string) {
 	}
 	m.note(row[1]).master = i.Interface
 	if i.Kind == "bridge" || strings.HasPrefix(row[0], "member:") {
-		b := m.bridgeOf(i.Interface)
-		if !slices.ContainsFunc(b.Ports, func(p netstate.BridgePort) bool { return p.Interface == row[1] }) &&
-			len(b.Ports) < mostBonds {
-			b.Ports = append(b.Ports, netstate.BridgePort{Interface: row[1]})
-		}
+		m.bridgePort(i.Interface, row[1])
 		return
 	}
 	s := m.member(i.Interface, row[1])

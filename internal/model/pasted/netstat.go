@@ -10,12 +10,13 @@ import (
 	"linerate/internal/model/plain"
 )
 
-var _ = register(&format{name: "netstat", part: "sockets", row: reads((*machine).netstat), sure: func(line string) bool {
-	return netstatTitle.MatchString(line) || netstatRow.MatchString(line) || bsdSocket.MatchString(line)
-}, command: func(c command) bool {
-	return c.is("netstat") && !slices.ContainsFunc([]byte("srimIgMQ"), c.flag) && !c.has("--statistics", "--route",
-		"--interfaces", "--groups", "--masquerade")
-}})
+var _ = register(&format{name: "netstat", part: "sockets", row: reads((*machine).netstat),
+	sure: func(line string) bool {
+		return netstatTitle.MatchString(line) || netstatRow.MatchString(line) || bsdSocket.MatchString(line)
+	}, command: func(c command) bool {
+		return c.is("netstat") && !slices.ContainsFunc([]byte("srimIgMQ"), c.flag) && !c.has("--statistics", "--route",
+			"--interfaces", "--groups", "--masquerade")
+	}})
 
 var (
 	netstatTitle = regexp.MustCompile(`^Active (?:Internet|UNIX domain|LOCAL \(UNIX\) domain|Bluetooth|Multipath Internet|kernel (?:event|control)) ` +
@@ -23,7 +24,7 @@ var (
 	netstatHead = regexp.MustCompile(`^(?:(?:Tcpcb|Socket|PCB)\s+)?(?:Flowhash\s+)?Proto\s+(?:Recv-Q\s+Send-Q|RefCnt|Listen|Destination)\s|` +
 		`^Address\s+Type\s+Recv-Q\s`)
 	// "tcp        0      0 192.0.2.1:22            198.51.100.7:50412      ESTABLISHED 1206/sshd   on (0.21/3/0)"
-	netstatRow = regexp.MustCompile(`^(tcp|udp)6?\s+(\d{1,18})\s+(\d{1,18})\s+(\S+:(?:\S+|\*))\s+(\S+:(?:\S+|\*))` +
+	netstatRow = regexp.MustCompile(`^(tcp|udp)6?\s+(\d{1,18})\s+(\d{1,18})\s+(\S+:(?:[\w-]+|\*))\s+(\S+:(?:[\w-]+|\*))` +
 		`(?:\s+(` + strings.Join(netstatStates(), "|") + `|UNKNOWN))?(?:\s+(.*))?$`)
 	// "tcp4       0      0 192.0.2.1.22       198.51.100.7.64330 ESTABLISHED"
 	bsdSocket = regexp.MustCompile(`^(?:[0-9a-f]{8,16}\s+(?:[0-9a-f]{1,8}\s+)?)?(tcp|udp)(?:4|6|46)?\s+(\d{1,18})\s+(\d{1,18})\s+` +
@@ -32,7 +33,7 @@ var (
 	bsdQueue = regexp.MustCompile(`^(tcp)(?:4|6|46)?\s+(\d{1,9})/(\d{1,9})/(\d{1,9})\s+(\S+\.(?:\S+|\*))\s*$`)
 	// "raw6       0      0 :::58                   :::*                    7"
 	otherSocket = regexp.MustCompile(`^(?:(?:raw|udplite|icm|icmp|sctp|div|l2cap|rfcomm)[46]?\s+\d+\s+\d+\s|` +
-		`unix\s+\d+\s+\[|(?:stream|dgram|seqpac)\s|[0-9a-f]{8,16}\s+(?:stream|dgram|seqpac)\s|(?:kctl|kevt)\d?\s)`)
+		`unix\s+(?:\d+\s+\[|\d+/\d+/\d+\s)|(?:stream|dgram|seqpac)\s|[0-9a-f]{8,16}\s+(?:stream|dgram|seqpac)\s|(?:kctl|kevt)\d?\s)`)
 	netstatTimer   = regexp.MustCompile(`\b(off|on\d?|keepalive|timewait|probe|unkn-\d+) \([\d.]+/(\d{1,9})/(\d{1,9})\)\s*$`)
 	netstatProgram = regexp.MustCompile(`(?:^|\s)\d{1,10}/(\S.{0,40})$`)
 	noIdentity     = regexp.MustCompile(`^\((?:No info could be read for "-p"|Not all processes could be identified| will not be shown)`)
@@ -69,10 +70,13 @@ func (m *machine) netstat(line string) bool {
 		return true
 	}
 	if row := bsdQueue.FindStringSubmatch(line); row != nil {
-		m.addSocket([]string{"", "tcp", "LISTEN", row[2], row[4], bsdEnd(row[5]), "[::]:*", ""})
+		limit, _ := strconv.ParseInt(row[4], 10, 64)
+		// The queue takes half as many again (sonewconn in sys/kern/uipc_socket.c).
+		full := strconv.FormatInt(3*limit/2, 10)
+		m.addSocket([]string{"", "tcp", "LISTEN", row[2], full, bsdEnd(row[5]), "[::]:*", ""})
 		return true
 	}
-	return otherSocket.MatchString(line) && m.ignore()
+	return (m.behind("netstat") || m.command.is("netstat")) && otherSocket.MatchString(line) && m.ignore()
 }
 
 // netstatSocket stores a row. The state of a UDP socket without a peer is empty; tables of TCP with
@@ -116,7 +120,8 @@ func (m *machine) owner(name string) {
 	}
 }
 
-// timed stores how often the last connection sent a segment again, or probed a closed window.
+// timed stores how often in a row the last connection sent a segment again, or probed a closed window.
+// The kernel doubles the time-out each time.
 func (m *machine) timed(probing bool, again, probes uint8) {
 	if again == 0 && !(probing && probes > 0) {
 		return
@@ -125,7 +130,7 @@ func (m *machine) timed(probing bool, again, probes uint8) {
 	if c.Info == nil {
 		c.Info = &netstate.TCPInfo{Lacks: []string{"snd_wnd_bytes"}}
 	}
-	c.Info.Retransmits = max(c.Info.Retransmits, again)
+	c.Info.Retransmits, c.Info.Backoff = max(c.Info.Retransmits, again), max(c.Info.Backoff, again)
 	if probing {
 		c.Info.Backoff, c.Info.Lacks = max(c.Info.Backoff, probes), nil
 	}

@@ -10,10 +10,10 @@ var _ = register(
 	&format{name: "netstat -i", part: "interfaces", row: reads((*machine).interfaceRow), again: (*machine).sameTable,
 		sure: func(line string) bool { return interfaceHead.MatchString(line) || linkRow.MatchString(line) },
 		command: func(c command) bool {
-			return c.is("netstat") && (c.flag('i') || c.flag('I') || c.has("--interfaces")) && !c.flag('s') && !c.flag('r') ||
-				c.is("ifconfig") && c.flag('s')
+			return c.is("netstat") && (c.flag('i') || c.flag('I') || c.has("--interfaces")) && !c.flag('s') &&
+				!c.flag('r') || c.is("ifconfig") && c.flag('s')
 		}},
-	&format{name: "/proc/net/dev", part: "interfaces", row: reads((*machine).deviceRow), again: (*machine).sameDevices,
+	&format{name: "net/dev", part: "interfaces", row: reads((*machine).deviceRow), again: (*machine).sameDevices,
 		sure: deviceHead.MatchString, files: []string{"net/dev"}})
 
 // tableContext has the columns of a table of netstat, from its head.
@@ -55,7 +55,7 @@ func (m *machine) sameTable(line string, gap bool) bool {
 	return interfaceHead.MatchString(line) && m.tabled[interfaceTable] || gap && linkRow.MatchString(line)
 }
 
-const interfaceTable, deviceTable = "netstat -i", "/proc/net/dev"
+const interfaceTable, deviceTable = "netstat -i", "net/dev"
 
 // beginTable records that the head of a table was read.
 func (m *machine) beginTable(name string) {
@@ -190,7 +190,7 @@ func (m *machine) deviceRow(line string) bool {
 		return m.ignore()
 	}
 	row := deviceRow.FindStringSubmatch(line)
-	if row == nil {
+	if row == nil || !m.behind("net/dev") && m.command.prints() == "" {
 		return false
 	}
 	if row[1] == "lo" || !wordlike.MatchString(row[1]) {

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/netstate"
@@ -22,7 +23,7 @@ import (
 // LargestText is the maximum size of a pasted text in bytes.
 const LargestText = 64 << 20
 
-// Limits: machines, rows of a table, interfaces, bytes of a line and of a name.
+// Limits: machines, rows of a table, interfaces, bytes of a line that is no JSON, and of a name.
 const mostMachines, mostRows, mostInterfaces, longestLine, longestName = 100, 20_000, 4096, 8192, 60
 
 // Text is the result of Parse.
@@ -86,6 +87,8 @@ type context struct {
 	routeContext
 	snmpContext
 	bsdCounterContext
+	managerContext
+	toolContext
 	tableContext
 	counts []string
 	// block and device are the block of ethtool and its interface, empty if unknown. modes is the
@@ -130,7 +133,8 @@ func Parse(text string) (Text, error) {
 			continue
 		}
 		l := line{number: number, text: text}
-		if len(text) > longestLine {
+		if len(text) > longestLine && !slices.ContainsFunc(r.in.formats, needsAll) &&
+			len(wholes(text)) == 0 {
 			r.lose(l)
 			continue
 		}
@@ -138,8 +142,8 @@ func Parse(text string) (Text, error) {
 	}
 	r.finish()
 	if len(r.Machines) == 0 {
-		return r.Text, errors.New("no part of the text could be read: expected what ip, ss, ethtool, tc, nstat, netstat, " +
-			"arp, sysctl, dmesg or ifconfig print, files of /proc, or a switch's table of MAC addresses")
+		return r.Text, errors.New("no part of the text could be read: expected what ip, ss, ethtool, tc, nstat, " +
+			"netstat, arp, sysctl, dmesg or ifconfig print, files of /proc, or a switch's table of MAC addresses")
 	}
 	return r.Text, nil
 }

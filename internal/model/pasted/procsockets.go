@@ -10,7 +10,7 @@ import (
 	"linerate/internal/model/netstate"
 )
 
-var _ = register(&format{name: "/proc/net/tcp", part: "sockets", row: reads((*machine).procSocket),
+var _ = register(&format{name: "net/tcp", part: "sockets", row: reads((*machine).procSocket),
 	files: []string{"net/tcp", "net/tcp6", "net/udp", "net/udp6"}, sure: func(line string) bool {
 		return procSocketHead.MatchString(line) || procSocketRow.MatchString(line)
 	}})

@@ -19,7 +19,8 @@ type routing struct {
 	rules  map[netstate.RuleEntry]bool
 	routes map[string]routeSeen
 	hops   bool // whether the next indented line may be a next hop of the last route
-	// ways has the index of each route by its destination, table, metric, gateway and interface.
+	// ways has the index of each route by its destination, table, metric, gateway and interface, and
+	// that of one of them without the gateway, apart for gateways that are names.
 	ways map[string]int
 }
 
@@ -49,12 +50,14 @@ var (
 	routeMore = regexp.MustCompile(`^\s+(cache\b|nexthop\b|nhid\b)`)
 )
 
-var _ = register(&format{name: "ip route", part: "routes", row: reads((*machine).route),
+var routeFormat = &format{name: "ip route", part: "routes", row: reads((*machine).route),
 	again: (*machine).otherRoute, sure: func(line string) bool {
 		words := strings.Fields(line)
 		_, is := isRoute(words)
 		return is && len(words) > 3 || ruleRow.MatchString(line)
-	}, command: func(c command) bool { return c.ip("route") || c.ip("rule") }})
+	}, command: func(c command) bool { return c.ip("route") || c.ip("rule") }}
+
+var _ = register(routeFormat)
 
 // isRoute reports whether a line, given as words, is a route, and the index of its destination. In
 // a line of a neighbour table, a MAC address or a state follows the interface.
@@ -172,7 +175,8 @@ func (m *machine) route(line string) bool {
 		return m.rule(row)
 	}
 	snapshot := &m.Reading.Snapshot
-	if hop := nextHop.FindStringSubmatch(line); hop != nil && m.hops && m.behindPart("routes") && len(snapshot.Routes) > 0 {
+	if hop := nextHop.FindStringSubmatch(line); hop != nil && m.hops && m.behindPart("routes") &&
+		len(snapshot.Routes) > 0 {
 		r := &snapshot.Routes[len(snapshot.Routes)-1]
 		weight, _ := strconv.Atoi(hop[4])
 		r.Nexthops = append(r.Nexthops, netstate.RouteNexthop{Interface: hop[3], Via: hop[2], Weight: weight,
@@ -214,6 +218,20 @@ func (m *machine) keepRoute(r netstate.RouteEntry, key string, tabular bool) {
 			(*list)[at] = r
 		}
 		return
+	}
+	// route(8) without -n prints names of gateways, which are those that others print as addresses.
+	by, name := key+" "+r.Interface, "name "+key+" "+r.Interface
+	if _, err := netip.ParseAddr(r.Via); r.Via != "" && err != nil {
+		if _, has := m.ways[by]; has {
+			return
+		}
+		m.ways[name] = len(*list)
+	} else if at, has := m.ways[name]; has {
+		delete(m.ways, name)
+		(*list)[at], m.ways[way], m.ways[by] = r, at, at
+		return
+	} else {
+		m.ways[by] = len(*list)
 	}
 	m.hops, m.ways[way] = true, len(*list)
 	*list = append(*list, r)

@@ -1,7 +1,6 @@
 package pasted
 
 import (
-	"encoding/hex"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -19,11 +18,7 @@ var _ = register(
 		}, command: func(c command) bool {
 			return c.is("route") && !c.has("get", "add", "del", "delete", "change", "monitor", "flush") ||
 				c.is("netstat") && (c.flag('r') || c.has("--route")) && !c.flag('s')
-		}},
-	&format{name: "/proc/net/route", part: "routes", row: reads((*machine).procRoute), files: []string{"net/route"},
-		sure: procHead.MatchString},
-	&format{name: "/proc/net/ipv6_route", part: "routes", row: reads((*machine).procRoute6),
-		files: []string{"net/ipv6_route"}, sure: route6Row.MatchString})
+		}})
 
 // routeContext is the state on which the meaning of a row of a routing table depends.
 type routeContext struct {
@@ -47,11 +42,6 @@ var (
 	linuxRoute6 = regexp.MustCompile(`^(\S+/\d{1,3}|\[?::\]?|default)\s+(\S+)\s+([U!][A-Za-z!]*)\s+(-?\d{1,10})\s+\d+\s+` +
 		`(-?\d+)\s+(\S{1,15})$`)
 	bsdFlags = regexp.MustCompile(`^U[A-Za-z0-9]*$`)
-	procHead = regexp.MustCompile(`^Iface\s+Destination\s+Gateway\s+Flags\s`)
-	procRow  = regexp.MustCompile(`^(\S{1,15})\s+([0-9A-F]{8})\s+([0-9A-F]{8})\s+([0-9A-F]{4,8})\s+\d+\s+\d+\s+(\d{1,10})\s+` +
-		`([0-9A-F]{8})\s+\d+\s+\d+\s+\d+\s*$`)
-	route6Row = regexp.MustCompile(`^([0-9a-f]{32}) ([0-9a-f]{2}) [0-9a-f]{32} [0-9a-f]{2} ([0-9a-f]{32}) ` +
-		`([0-9a-f]{8}) [0-9a-f]{8} [0-9a-f]{8} ([0-9a-f]{8})\s+(\S{1,15})$`)
 )
 
 // tableRoute parses a line of route(8), or of netstat(8) -r.
@@ -59,7 +49,8 @@ func (m *machine) tableRoute(line string) bool {
 	switch {
 	case routeTitle.MatchString(line):
 		m.routeContext = routeContext{routeSix: strings.Contains(line, "IPv6") || line == "Internet6:",
-			routeBSD: !strings.HasPrefix(line, "Kernel"), routeOther: line == "Encap:" || strings.HasSuffix(line, "cache")}
+			routeBSD:   !strings.HasPrefix(line, "Kernel"),
+			routeOther: line == "Encap:" || strings.HasSuffix(line, "cache")}
 		return m.ignore()
 	case routeHead.MatchString(line):
 		m.routeHeads, m.routeWidth = strings.Fields(strings.Replace(line, "Next Hop", "Gateway", 1)), 0
@@ -141,12 +132,15 @@ func (m *machine) linuxRow(row []string) bool {
 	return true
 }
 
+// networks are the names of networks(5) that every system has.
+var networks = map[string]string{"default": "0.0.0.0", "loopback": "127.0.0.0", "link-local": "169.254.0.0"}
+
 // linuxRouteOf returns a route of IPv4 of Linux: the kernel reports the table main. Routes that
 // discard packets have no gateway; of those that answer with an error, the flag is "!".
 func (m *machine) linuxRouteOf(row []string) (r netstate.RouteEntry, key string, is bool) {
 	word, bits := row[1], maskBits(row[3])
-	if word == "default" {
-		word = "0.0.0.0"
+	if network := networks[word]; network != "" {
+		word = network
 	}
 	a, err := netip.ParseAddr(word)
 	if err != nil || !a.Is4() || bits < 0 {
@@ -198,7 +192,9 @@ func (m *machine) linuxRow6(row []string) bool {
 // interface (macOS), and the ones that each system has on its loopback.
 func (m *machine) bsdRoute(words []string) bool {
 	flag := slices.Index(m.routeHeads, "Flags")
-	dev := slices.IndexFunc(m.routeHeads, func(w string) bool { return w == "Netif" || w == "Iface" || w == "Interface" })
+	dev := slices.IndexFunc(m.routeHeads, func(w string) bool {
+		return w == "Netif" || w == "Iface" || w == "Interface"
+	})
 	if flag < 2 || dev < flag || len(words) <= dev || !bsdFlags.MatchString(words[flag]) {
 		return false
 	}
@@ -262,70 +258,4 @@ func bsdDestination(word string, host, six bool) (to netip.Prefix, is bool) {
 	}
 	to = netip.PrefixFrom(a, size)
 	return to, to.IsValid()
-}
-
-// procRoute parses a line of /proc/net/route (fib_route_seq_show in net/ipv4/fib_trie.c). Addresses
-// are in the byte order of the machine, which is taken to be little-endian.
-func (m *machine) procRoute(line string) bool {
-	if procHead.MatchString(line) {
-		return m.ignore()
-	}
-	row := procRow.FindStringSubmatch(line)
-	if row == nil {
-		return false
-	}
-	const gateway, reject = 0x2, 0x200 // RTF_* of linux/route.h
-	flags, _ := strconv.ParseUint(row[4], 16, 32)
-	text := "U"
-	if flags&gateway != 0 {
-		text += "G"
-	}
-	if flags&reject != 0 {
-		text = "!"
-	}
-	m.routeHeads = nil
-	return m.linuxRow([]string{"", littleEndian(row[2]).String(), littleEndian(row[3]).String(),
-		littleEndian(row[6]).String(), text, row[5], "", "", row[1]})
-}
-
-// littleEndian returns an IPv4 address of 8 hexadecimal digits, or an IPv6 address of 32, whose words
-// are in little-endian byte order.
-func littleEndian(digits string) netip.Addr {
-	bytes, err := hex.DecodeString(digits)
-	if err != nil {
-		return netip.Addr{}
-	}
-	for word := range slices.Chunk(bytes, 4) {
-		slices.Reverse(word)
-	}
-	a, _ := netip.AddrFromSlice(bytes)
-	return a
-}
-
-// procRoute6 parses a line of /proc/net/ipv6_route (rt6_info_route in net/ipv6/route.c).
-func (m *machine) procRoute6(line string) bool {
-	row := route6Row.FindStringSubmatch(line)
-	if row == nil {
-		return false
-	}
-	const gateway, reject, cached, local = 0x2, 0x200, 0x1000000, 0x80000000 // RTF_* of linux/ipv6_route.h
-	flags, _ := strconv.ParseUint(row[5], 16, 32)
-	bits, _ := strconv.ParseUint(row[2], 16, 8)
-	metric, _ := strconv.ParseUint(row[4], 16, 32)
-	address := func(digits string) string {
-		bytes, _ := hex.DecodeString(digits)
-		a, _ := netip.AddrFromSlice(bytes)
-		return a.String()
-	}
-	text := "U"
-	for _, f := range []struct {
-		bit  uint64
-		text string
-	}{{reject, "!"}, {gateway, "G"}, {cached | local, "n"}} {
-		if flags&f.bit != 0 {
-			text += f.text
-		}
-	}
-	return m.linuxRow6([]string{"", address(row[1]) + "/" + strconv.FormatUint(bits, 10), address(row[3]), text,
-		strconv.FormatUint(metric, 10), "", row[6]})
 }

@@ -8,11 +8,11 @@ import (
 )
 
 var _ = register(
-	&format{name: "/proc/net/snmp", part: "snmp", row: reads((*machine).snmpPair), sure: snmpNames.MatchString,
+	&format{name: "net/snmp", part: "snmp", row: reads((*machine).snmpPair), sure: ofProtocol,
 		files: []string{"net/snmp", "net/netstat"}, again: (*machine).sameSNMP},
-	&format{name: "/proc/net/snmp6", part: "snmp", row: reads((*machine).snmp6), sure: snmp6Row.MatchString,
+	&format{name: "net/snmp6", part: "snmp", row: reads((*machine).snmp6), sure: snmp6Row.MatchString,
 		files: []string{"net/snmp6", "net/dev_snmp6/*"}},
-	&format{name: "/proc/net/sockstat", part: "sockstat", row: reads((*machine).sockstatRow),
+	&format{name: "net/sockstat", part: "sockstat", row: reads((*machine).sockstatRow),
 		sure: sockstatRow.MatchString, files: []string{"net/sockstat", "net/sockstat6"}})
 
 // snmpContext has the names of the counters whose values are on the next line.
@@ -31,10 +31,16 @@ var (
 	sockstatRow = regexp.MustCompile(`^(?:(sockets): used \d+|(TCP|UDP|UDPLITE|RAW|FRAG)(6?): inuse (\d{1,18})((?: [a-z]{1,10} \d{1,18})*))$`)
 )
 
+// ofProtocol reports whether a line has the names of a protocol's counters.
+func ofProtocol(line string) bool {
+	row := snmpNames.FindStringSubmatch(line)
+	return row != nil && slices.Contains(sections, row[1])
+}
+
 // snmpPair parses a line of /proc/net/snmp or netstat: of two lines, the first has the names and the
 // second the values (net/ipv4/proc.c).
 func (m *machine) snmpPair(line string) bool {
-	if row := snmpNames.FindStringSubmatch(line); row != nil {
+	if row := snmpNames.FindStringSubmatch(line); row != nil && slices.Contains(sections, row[1]) {
 		m.snmpProtocol, m.snmpColumns = row[1], strings.Fields(row[2])
 		return m.ignore()
 	}
@@ -50,9 +56,6 @@ func (m *machine) snmpPair(line string) bool {
 		m.add(m.snmpProtocol+"."+m.snmpColumns[n], value)
 	}
 	m.snmpProtocol = ""
-	if !slices.Contains(sections, row[1]) { // of a protocol that no rule knows, such as Sctp
-		m.ignore()
-	}
 	return true
 }
 

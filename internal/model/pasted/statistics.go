@@ -41,6 +41,9 @@ func (m *machine) statistic(nic *netstate.NIC, line string) bool {
 func (m *machine) finishNICs() {
 	for n := range m.State.NICs {
 		nic := &m.State.NICs[n]
+		if !literal.MatchString(nic.Driver) {
+			nic.Driver = ""
+		}
 		i := &m.Reading.Snapshot.Interfaces[m.netif(nic.Interface)]
 		i.Driver = nic.Driver
 		if i.Kind == "" {

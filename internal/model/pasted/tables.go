@@ -114,7 +114,7 @@ func (m *machine) neighbour(line string) bool {
 	if state != "" {
 		n.State = state
 	}
-	if n.MAC == "" && state == "" {
+	if n.MAC == "" && state == "" || n.Interface != "" && !literal.MatchString(n.Interface) {
 		return false
 	}
 	if len(m.Reading.Snapshot.Neighbours) < mostRows {
