@@ -91,7 +91,7 @@ func (m *machine) miiTool(line string) bool {
 	if row := miiRow.FindStringSubmatch(line); row != nil && wordlike.MatchString(row[1]) {
 		m.toolNIC = row[1]
 		m.carrier(row[1], row[4] == "link ok")
-		nic, mode := m.card(row[1]), miiMode.FindStringSubmatch(row[3])
+		nic, mode := m.nicOf(row[1]), miiMode.FindStringSubmatch(row[3])
 		if on := true; strings.HasPrefix(row[2], "negotiated") {
 			nic.Autoneg = &on
 		}
@@ -107,7 +107,7 @@ func (m *machine) miiTool(line string) bool {
 	if row := miiForced.FindStringSubmatch(line); row != nil && wordlike.MatchString(row[1]) {
 		m.toolNIC = row[1]
 		m.carrier(row[1], row[4] == "link ok")
-		if nic, off := m.card(row[1]), false; row[2] != "" {
+		if nic, off := m.nicOf(row[1]), false; row[2] != "" {
 			nic.SpeedMbps, _ = strconv.ParseInt(row[2], 10, 64)
 			nic.Duplex, nic.Autoneg = row[3], &off
 		}
@@ -120,7 +120,7 @@ func (m *machine) miiTool(line string) bool {
 	if row[1] != "capabilities" {
 		return m.ignore()
 	}
-	nic := m.card(m.toolNIC)
+	nic := m.nicOf(m.toolNIC)
 	for word := range strings.FieldsSeq(row[2]) {
 		if mode := miiMode.FindStringSubmatch(word); mode != nil {
 			mbps, _ := strconv.ParseInt(mode[1], 10, 64)
@@ -140,7 +140,7 @@ func (m *machine) iwconfig(line string) bool {
 			return m.ignore()
 		}
 		m.toolNIC = row[1]
-		m.card(row[1]).Wireless = true
+		m.nicOf(row[1]).Wireless = true
 		return true
 	}
 	if m.toolNIC == "" || !m.behind("iwconfig") || !iwconfigMore.MatchString(line) {

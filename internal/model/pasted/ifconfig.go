@@ -204,7 +204,7 @@ func (m *machine) encapsulated(i *netstate.InterfaceSnapshot, link string) {
 func (m *machine) linuxFlags(i *netstate.InterfaceSnapshot) {
 	has := func(flag string) bool { return strings.Contains(m.ifconfigContext.flags, ","+flag+",") }
 	note := m.note(i.Interface)
-	note.dark, note.promiscuous = has("UP") && !has("RUNNING"), has("PROMISC")
+	note.noCarrier, note.promiscuous = has("UP") && !has("RUNNING"), has("PROMISC")
 	note.slave, note.bond = has("SLAVE"), has("MASTER")
 	if note.bond && i.Kind == "" {
 		i.Kind = "bond"

@@ -67,7 +67,7 @@ func (m *machine) ifconfigBSD(i *netstate.InterfaceSnapshot, text string) bool {
 	words := strings.Fields(text)
 	if m.bsdContext.supported {
 		if row := supportedRow.FindStringSubmatch(text); row != nil {
-			nic := m.card(i.Interface)
+			nic := m.nicOf(i.Interface)
 			nic.BestMbps = max(nic.BestMbps, mediaMbps(row[1]))
 			return true
 		}
@@ -161,7 +161,7 @@ func (m *machine) bsdStatus(i *netstate.InterfaceSnapshot, status string) bool {
 //	IEEE 802.11 Wireless Ethernet MCS mode 11ng
 func (m *machine) bsdMedia(i *netstate.InterfaceSnapshot, text string) {
 	if strings.HasPrefix(text, "IEEE 802.11") || strings.HasPrefix(text, "IEEE802.11") {
-		m.card(i.Interface).Wireless = true
+		m.nicOf(i.Interface).Wireless = true
 		return
 	}
 	text = strings.TrimPrefix(text, "Ethernet ")
@@ -173,7 +173,7 @@ func (m *machine) bsdMedia(i *netstate.InterfaceSnapshot, text string) {
 	if mode == nil {
 		return
 	}
-	nic := m.card(i.Interface)
+	nic := m.nicOf(i.Interface)
 	nic.SpeedMbps = mediaMbps(text)
 	for _, option := range strings.Split(mode[4], ",") {
 		if duplex, is := strings.CutSuffix(option, "-duplex"); is && (duplex == "full" || duplex == "half") {
@@ -205,7 +205,7 @@ func mediaMbps(text string) int64 {
 // bsdModule parses a line of ifconfig -v about a pluggable module.
 func (m *machine) bsdModule(i *netstate.InterfaceSnapshot, text string) bool {
 	module := func() *netstate.Module {
-		nic := m.card(i.Interface)
+		nic := m.nicOf(i.Interface)
 		if nic.Module == nil {
 			nic.Module = &netstate.Module{}
 		}

@@ -120,7 +120,7 @@ func (m *machine) linkJSON(element json.RawMessage) bool {
 	if e.Flags != nil {
 		i.Up = slices.Contains(e.Flags, "UP")
 		note := m.note(e.Name)
-		note.dark = i.Up && slices.Contains(e.Flags, "NO-CARRIER")
+		note.noCarrier = i.Up && slices.Contains(e.Flags, "NO-CARRIER")
 		note.promiscuous = slices.Contains(e.Flags, "PROMISC") || e.Promiscuity > 0
 		note.queue = max(e.Queue, 0)
 	}

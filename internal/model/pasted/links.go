@@ -139,7 +139,8 @@ func (m *machine) beginLink(head []string) {
 		}
 	}
 	note := m.note(head[2])
-	note.dark, note.promiscuous = i.Up && strings.Contains(flags, ",NO-CARRIER,"), strings.Contains(flags, ",PROMISC,")
+	note.noCarrier = i.Up && strings.Contains(flags, ",NO-CARRIER,")
+	note.promiscuous = strings.Contains(flags, ",PROMISC,")
 	if over := strings.TrimPrefix(head[3], "@"); over != "" && !strings.HasPrefix(over, "if") {
 		note.over = over
 	}

@@ -27,7 +27,7 @@ type interfaceParts struct {
 // known can depend on later lines.
 type interfaceNote struct {
 	queue       int    // length of the transmit queue; 0: unknown
-	dark        bool   // the interface is up and has no carrier
+	noCarrier   bool   // the interface is up and has no carrier
 	promiscuous bool   // as ip(8) and ifconfig(8) of Linux print it
 	vlan        int    // VLAN ID; 0: unknown, or not a VLAN
 	over        string // the interface below it
@@ -102,9 +102,9 @@ func (m *machine) duplicate(i *netstate.InterfaceSnapshot, p netip.Prefix) {
 	}
 }
 
-// card returns the NIC of an interface, which it adds if it is new. The carrier is present until the
+// nicOf returns the NIC of an interface, which it adds if it is new. The carrier is present until the
 // text says otherwise.
-func (m *machine) card(name string) *netstate.NIC {
+func (m *machine) nicOf(name string) *netstate.NIC {
 	if m.blocks == nil {
 		m.blocks, m.nics = map[string]bool{}, map[string]int{}
 	}
@@ -122,7 +122,7 @@ func (m *machine) card(name string) *netstate.NIC {
 
 // carrier stores whether an interface has a carrier.
 func (m *machine) carrier(name string, has bool) {
-	nic := m.card(name)
+	nic := m.nicOf(name)
 	nic.Carrier, nic.OperState = has, map[bool]string{true: "up", false: "down"}[has]
 }
 
@@ -196,15 +196,18 @@ func (m *machine) finishInterfaces() {
 		if n.slave && i.Master == "" {
 			i.Master = bondWith(bonds, i.MAC)
 		}
+		if strings.HasPrefix(i.Interface, "vboxnet") { // it has one while a virtual machine runs
+			n.noCarrier = false
+		}
 		_, known := m.nics[i.Interface]
-		if known = known || n.dark || n.promiscuous || n.vlan > 0 || n.bus != ""; !known {
+		if known = known || n.noCarrier || n.promiscuous || n.vlan > 0 || n.bus != ""; !known {
 			continue
 		}
-		nic := m.card(i.Interface)
+		nic := m.nicOf(i.Interface)
 		if nic.TxQueueLen == 0 {
 			nic.TxQueueLen = n.queue
 		}
-		if n.dark && nic.OperState == "" {
+		if n.noCarrier && nic.OperState == "" {
 			nic.Carrier, nic.OperState = false, "down"
 		}
 		nic.Promiscuous = nic.Promiscuous || n.promiscuous
@@ -239,7 +242,8 @@ func kindOfName(name string) string {
 		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 	}
 	switch {
-	case starts("br", "docker", "virbr", "vmbr", "lxcbr", "lxdbr", "incusbr", "podman", "cni0", "cbr0"):
+	case starts("br", "docker", "virbr", "vmbr", "lxcbr", "lxdbr", "incusbr", "podman", "cni", "cbr0", "nerdctl",
+		"mpqemubr", "kube-bridge", "waydroid"):
 		return "bridge"
 	case starts("bond"):
 		return "bond"

@@ -106,7 +106,7 @@ func (m *machine) linuxInterface(row []string) bool {
 	i := &m.Reading.Snapshot.Interfaces[n]
 	i.MTU, i.Up = min(number(row[2]), 1<<20), strings.Contains(row[4], "U") && row[4] != "[NO FLAGS]"
 	note := m.note(name)
-	note.dark, note.promiscuous = i.Up && !strings.Contains(row[4], "R"), strings.Contains(row[4], "P")
+	note.noCarrier, note.promiscuous = i.Up && !strings.Contains(row[4], "R"), strings.Contains(row[4], "P")
 	m.tableCounters(name, heads, values)
 	return true
 }

@@ -132,7 +132,7 @@ func (m *machine) nmcli(line string) bool {
 			}
 		}
 		if driver := row[2]; strings.Contains(row[3], ", hw") && wordlike.MatchString(driver) {
-			m.card(m.managed).Driver = driver
+			m.nicOf(m.managed).Driver = driver
 		}
 		return true
 	}
@@ -166,7 +166,7 @@ func (m *machine) nmcliValue(key, value string) bool {
 			i.Kind = kind
 		}
 		if value == "wifi" {
-			m.card(m.managed).Wireless = true
+			m.nicOf(m.managed).Wireless = true
 		}
 	case "GENERAL.HWADDR":
 		address, is := mac(value)
@@ -179,18 +179,18 @@ func (m *machine) nmcliValue(key, value string) bool {
 		if !wordlike.MatchString(value) || i.Kind != "" {
 			return m.ignore()
 		}
-		m.card(m.managed).Driver = value
+		m.nicOf(m.managed).Driver = value
 	case "WIRED-PROPERTIES.CARRIER", "CAPABILITIES.CARRIER":
 		if value != "on" && value != "off" {
 			return m.ignore()
 		}
-		m.note(m.managed).dark = value == "off"
+		m.note(m.managed).noCarrier = value == "off"
 	case "CAPABILITIES.SPEED": // "1000 Mb/s"
 		mbps, is := strings.CutSuffix(value, " Mb/s")
 		if !is || number(mbps) <= 0 || i.Kind != "" {
 			return m.ignore()
 		}
-		m.card(m.managed).SpeedMbps = int64(number(mbps))
+		m.nicOf(m.managed).SpeedMbps = int64(number(mbps))
 	case "IP4.ADDRESS", "IP6.ADDRESS":
 		p, err := netip.ParsePrefix(value)
 		if err != nil {
@@ -237,7 +237,7 @@ func (m *machine) networkctl(line string) bool {
 			i.Kind = kind
 		}
 		if value == "wlan" {
-			m.card(m.managed).Wireless = true
+			m.nicOf(m.managed).Wireless = true
 		}
 	case "Hardware Address", "HW Address":
 		address, _, _ := strings.Cut(value, " ")
@@ -249,23 +249,23 @@ func (m *machine) networkctl(line string) bool {
 		i.MTU = min(max(number(mtu), 0), 1<<20)
 	case "Driver":
 		if i.Kind == "" && wordlike.MatchString(value) {
-			m.card(m.managed).Driver = plain.Short(value, longestName)
+			m.nicOf(m.managed).Driver = plain.Short(value, longestName)
 		}
 	case "State":
 		state, _, _ := strings.Cut(value, " ")
-		m.note(m.managed).dark = state == "no-carrier"
+		m.note(m.managed).noCarrier = state == "no-carrier"
 	case "Speed":
 		if speed := speedRow.FindStringSubmatch(value); speed != nil && i.Kind == "" {
 			n, _ := strconv.ParseFloat(speed[1], 64)
-			m.card(m.managed).SpeedMbps = int64(n * map[string]float64{"M": 1, "G": 1000}[speed[2]])
+			m.nicOf(m.managed).SpeedMbps = int64(n * map[string]float64{"M": 1, "G": 1000}[speed[2]])
 		}
 	case "Duplex":
 		if i.Kind == "" && slices.Contains([]string{"full", "half"}, value) {
-			m.card(m.managed).Duplex = value
+			m.nicOf(m.managed).Duplex = value
 		}
 	case "Auto negotiation":
 		if on := value == "yes"; i.Kind == "" && (on || value == "no") {
-			m.card(m.managed).Autoneg = &on
+			m.nicOf(m.managed).Autoneg = &on
 		}
 	default:
 		return false

@@ -82,6 +82,13 @@ type context struct {
 	at     int
 	inside bool // whether an interface or the loopback is being parsed
 	vf     bool // whether counters of ip -s link are those of a virtual function
+	counts []string
+	// block and device are the block of ethtool and its interface, empty if unknown. modes is the
+	// key of link modes that continue on the next line. most reports whether the rows contain
+	// maximum values.
+	block, device, modes string
+	most                 bool
+	// What other formats keep is in their files.
 	ifconfigContext
 	bsdContext
 	routeContext
@@ -90,12 +97,6 @@ type context struct {
 	managerContext
 	toolContext
 	tableContext
-	counts []string
-	// block and device are the block of ethtool and its interface, empty if unknown. modes is the
-	// key of link modes that continue on the next line. most reports whether the rows contain
-	// maximum values.
-	block, device, modes string
-	most                 bool
 }
 
 // behind returns the context for the output of a command.

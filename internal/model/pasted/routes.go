@@ -19,9 +19,9 @@ type routing struct {
 	rules  map[netstate.RuleEntry]bool
 	routes map[string]routeSeen
 	hops   bool // whether the next indented line may be a next hop of the last route
-	// ways has the index of each route by its destination, table, metric, gateway and interface, and
+	// hopIndex has the index of each route by its destination, table, metric, gateway and interface, and
 	// that of one of them without the gateway, apart for gateways that are names.
-	ways map[string]int
+	hopIndex map[string]int
 }
 
 // routeSeen is a route of a machine: its text, and whether it is of a table of route(8) or netstat(8),
@@ -203,7 +203,7 @@ func (m *machine) route(line string) bool {
 // keepRoute stores a route. If another tool printed it as well, the text of ip(8) is kept.
 func (m *machine) keepRoute(r netstate.RouteEntry, key string, tabular bool) {
 	if m.routes == nil {
-		m.routes, m.tables, m.ways = map[string]routeSeen{}, map[int]bool{}, map[string]int{}
+		m.routes, m.tables, m.hopIndex = map[string]routeSeen{}, map[int]bool{}, map[string]int{}
 	}
 	list := &m.Reading.Snapshot.Routes
 	m.tables[r.Table] = true
@@ -213,7 +213,7 @@ func (m *machine) keepRoute(r netstate.RouteEntry, key string, tabular bool) {
 	}
 	m.routes[key] = routeSeen{r, tabular}
 	way := strings.Join([]string{key, r.Via, r.Interface}, " ")
-	if at, has := m.ways[way]; has && r.Interface != "" && ((*list)[at].Text == r.Text || seen.tabular != tabular) {
+	if at, has := m.hopIndex[way]; has && r.Interface != "" && ((*list)[at].Text == r.Text || seen.tabular != tabular) {
 		if !tabular {
 			(*list)[at] = r
 		}
@@ -222,18 +222,18 @@ func (m *machine) keepRoute(r netstate.RouteEntry, key string, tabular bool) {
 	// route(8) without -n prints names of gateways, which are those that others print as addresses.
 	by, name := key+" "+r.Interface, "name "+key+" "+r.Interface
 	if _, err := netip.ParseAddr(r.Via); r.Via != "" && err != nil {
-		if _, has := m.ways[by]; has {
+		if _, has := m.hopIndex[by]; has {
 			return
 		}
-		m.ways[name] = len(*list)
-	} else if at, has := m.ways[name]; has {
-		delete(m.ways, name)
-		(*list)[at], m.ways[way], m.ways[by] = r, at, at
+		m.hopIndex[name] = len(*list)
+	} else if at, has := m.hopIndex[name]; has {
+		delete(m.hopIndex, name)
+		(*list)[at], m.hopIndex[way], m.hopIndex[by] = r, at, at
 		return
 	} else {
-		m.ways[by] = len(*list)
+		m.hopIndex[by] = len(*list)
 	}
-	m.hops, m.ways[way] = true, len(*list)
+	m.hops, m.hopIndex[way] = true, len(*list)
 	*list = append(*list, r)
 }
 
