@@ -164,9 +164,12 @@ type Listener struct {
 	Local    string `json:"local"`
 	// Queued is the number of connections that wait for accept(2), at most Backlog. For UDP it is
 	// the number of bytes that wait to be read.
-	Queued  int64  `json:"queued"`
-	Backlog int64  `json:"backlog,omitempty"`
-	Program string `json:"program,omitempty"` // absent: unknown, as without privileges
+	Queued  int64 `json:"queued"`
+	Backlog int64 `json:"backlog,omitempty"`
+	// BacklogUnknown reports whether Backlog was not read: the socket is from a text of netstat(8) or
+	// from /proc/net/tcp, which do not have it.
+	BacklogUnknown bool   `json:"backlog_unknown,omitempty"`
+	Program        string `json:"program,omitempty"` // absent: unknown, as without privileges
 	// Drops counts datagrams that a UDP socket dropped because its receive buffer was full.
 	Drops int64 `json:"drops,omitempty"`
 	// ReceiveBuffer is the receive buffer of a UDP socket in bytes as the kernel counts it: twice

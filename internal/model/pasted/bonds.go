@@ -61,9 +61,9 @@ func (m *machine) bondName(file int) string {
 	return ""
 }
 
-// bondOf returns the bond that the lines belong to, which it adds if it is new. Nil: there are too
+// openBond returns the bond that the lines belong to, which it adds if it is new. Nil: there are too
 // many. The name of the bond is empty if it is unknown.
-func (m *machine) bondOf() *netstate.Bond {
+func (m *machine) openBond() *netstate.Bond {
 	list := &m.State.Bonds
 	if b := m.currentBond(); b != nil {
 		return b
@@ -91,8 +91,17 @@ func (m *machine) currentBond() *netstate.Bond {
 	return b
 }
 
-// addBond adds a bond. It returns nil if there are too many.
+// addBond adds the bond that the next lines belong to. It returns nil if there are too many.
 func (m *machine) addBond(b netstate.Bond) *netstate.Bond {
+	added := m.newBond(b)
+	if added != nil {
+		m.bond.bond = len(m.State.Bonds)
+	}
+	return added
+}
+
+// newBond adds a bond. It returns nil if there are too many.
+func (m *machine) newBond(b netstate.Bond) *netstate.Bond {
 	list := &m.State.Bonds
 	if len(*list) >= mostInterfaces || b.Interface != "" && m.netif(b.Interface) < 0 {
 		return nil
@@ -101,7 +110,6 @@ func (m *machine) addBond(b netstate.Bond) *netstate.Bond {
 		m.bonds = map[string]int{}
 	}
 	*list = append(*list, b)
-	m.bond.bond = len(*list)
 	if b.Interface != "" {
 		m.bonds[b.Interface] = len(*list)
 	}
@@ -160,7 +168,7 @@ func (m *machine) bonding(line string) bool {
 	if !slices.Contains(bondKeys, key) {
 		return false
 	}
-	b := m.bondOf()
+	b := m.openBond()
 	if b == nil {
 		return true
 	}

@@ -9,17 +9,21 @@ import (
 
 // sections has the sections of netstat -s and the protocols with which names of nstat(8) begin;
 // longer ones come first.
-var sections = []string{"MPTcpExt", "TcpExt", "IcmpMsg", "UdpLite6", "UdpLite", "Icmp6", "IpExt", "Icmp", "Udp6", "Tcp",
-	"Udp", "Ip6", "Ip"}
+var sections = []string{"MPTcpExt", "TcpExt", "IcmpMsg", "UdpLite6", "UdpLite", "Icmp6", "IpExt", "Icmp", "Udp6", "Tcp6",
+	"Tcp", "Udp", "Sctp", "Ip6", "Ip"}
 
 var (
 	nstatRow    = regexp.MustCompile(`^([A-Z][A-Za-z0-9]+)\s+(\d+)\s+[\d.]+$`)
 	sectionHead = regexp.MustCompile(`^([A-Za-z0-9]+):$`)
-	figure      = regexp.MustCompile(`\d+`)
+	figure      = regexp.MustCompile(`\b\d+\b`)
+	counterName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{1,60}$`)
 )
 
 var _ = register(&format{name: "netstat -s", part: "snmp", row: reads((*machine).counter),
-	sure: func(line string) bool { return nstatRow.MatchString(line) }, command: func(c command) bool {
+	sure: func(line string) bool {
+		_, sentence := sentenceOf(strings.TrimSpace(line))
+		return nstatRow.MatchString(line) || tcpExtSentences[sentence] != ""
+	}, command: func(c command) bool {
 		return c.is("nstat") || c.is("netstat") && (c.flag('s') || c.has("--statistics"))
 	}})
 
@@ -37,24 +41,73 @@ func (m *machine) counter(line string) bool {
 		return false
 	}
 	if head := sectionHead.FindStringSubmatch(line); head != nil && slices.Contains(sections, head[1]) {
-		m.section = head[1]
+		m.section, m.histogram = head[1], ""
 		return m.ignore()
 	}
-	text, indented := strings.TrimSpace(line), strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
-	if m.section == "" || !indented {
+	text := strings.TrimSpace(line)
+	if m.section == "" {
+		return m.bsdSection == "" && m.sectionless(text)
+	}
+	if !indented(line) {
 		return false
 	}
-	if name, value, is := strings.Cut(text, ": "); is && !strings.Contains(name, " ") && isNumber(value) {
+	if direction := histograms[text]; direction != "" {
+		m.histogram = direction
+		return m.ignore()
+	}
+	value, sentence := sentenceOf(text)
+	if name := m.sentence(sentence); name != "" && value != "" {
 		return m.add(m.section+"."+name, value)
 	}
-	value := figure.FindString(text)
-	if value == "" {
-		return (strings.HasPrefix(text, "Forwarding is") || strings.HasSuffix(text, ":")) && m.ignore() // of ICMP's histograms
+	if name, value, is := strings.Cut(text, ": "); is && counterName.MatchString(name) && isNumber(value) {
+		return m.add(m.section+"."+strings.TrimPrefix(name, m.section), value)
 	}
-	if name := sentences[m.section][strings.Replace(text, value, "N", 1)]; name != "" {
-		return m.add(m.section+"."+name, value)
+	return (strings.HasPrefix(text, "Forwarding is ") || strings.HasPrefix(text, "Default TTL is ") ||
+		strings.HasPrefix(text, "RTO algorithm is ")) && m.ignore()
+}
+
+// sectionless parses a line of netstat -s without the head of its section, as grep leaves it: a
+// sentence about TCP, or a counter whose name begins with that.
+func (m *machine) sectionless(text string) bool {
+	value, sentence := sentenceOf(text)
+	for protocol, sentences := range map[string]map[string]string{"Tcp": tcpSentences, "TcpExt": tcpExtSentences} {
+		if name := sentences[sentence]; name != "" && value != "" {
+			return m.add(protocol+"."+name, value)
+		}
 	}
-	return m.ignore() // a counter that no rule uses
+	name, value, is := strings.Cut(text, ": ")
+	return is && m.command.is("netstat") && strings.HasPrefix(name, "TCP") && counterName.MatchString(name) &&
+		isNumber(value) && m.add("TcpExt."+name, value)
+}
+
+// sentenceOf returns the number of a sentence of netstat -s, and the sentence with N in its place.
+func sentenceOf(text string) (value, sentence string) {
+	value = figure.FindString(text)
+	return value, strings.TrimSuffix(strings.Replace(text, value, "N", 1), ".")
+}
+
+// sentence returns the counter of a sentence of netstat -s, whose number is N, in the section of the
+// text. Empty: it is of none.
+func (m *machine) sentence(text string) string {
+	switch m.section {
+	case "Icmp", "Icmp6":
+		if name := icmpSentences[text]; name != "" {
+			return name
+		}
+		return icmpHistogram[m.histogram+" "+text]
+	case "Ip", "Ip6":
+		if text == "N forwarded" && m.section == "Ip6" {
+			return "OutForwDatagrams"
+		}
+		return ipSentences[text]
+	case "Udp", "Udp6", "UdpLite":
+		return udpSentences[text]
+	case "Tcp":
+		return tcpSentences[text]
+	case "TcpExt":
+		return tcpExtSentences[text]
+	}
+	return ""
 }
 
 func (m *machine) add(name, value string) bool {
@@ -69,58 +122,4 @@ func (m *machine) add(name, value string) bool {
 		m.Reading.End.SNMP[name] = n
 	}
 	return true
-}
-
-// sentences maps the sentences of netstat -s (net-tools, statistics.c), by section, to the counters
-// that rules use. Counters without a sentence are printed by name.
-var sentences = map[string]map[string]string{
-	"Ip": {
-		"N total packets received": "InReceives", "N with invalid headers": "InHdrErrors",
-		"N with invalid addresses":     "InAddrErrors",
-		"N incoming packets discarded": "InDiscards", "N incoming packets delivered": "InDelivers",
-		"N requests sent out":        "OutRequests",
-		"N outgoing packets dropped": "OutDiscards", "N dropped because of missing route": "OutNoRoutes",
-		"N packet reassembles failed": "ReasmFails", "N packet reassemblies failed": "ReasmFails",
-		"N reassemblies required": "ReasmReqds",
-		"N fragments failed":      "FragFails", "N fragments created": "FragCreates", "N forwarded": "ForwDatagrams",
-	},
-	"Tcp": {
-		"N active connection openings": "ActiveOpens", "N active connections openings": "ActiveOpens",
-		"N passive connection openings": "PassiveOpens",
-		"N failed connection attempts":  "AttemptFails", "N connection resets received": "EstabResets",
-		"N segments received": "InSegs",
-		"N segments sent out": "OutSegs", "N segments send out": "OutSegs", "N segments retransmitted": "RetransSegs",
-		"N segments retransmited": "RetransSegs",
-		"N bad segments received": "InErrs", "N bad segments received.": "InErrs", "N resets sent": "OutRsts",
-	},
-	"Udp": {
-		"N packets received": "InDatagrams", "N packets to unknown port received": "NoPorts",
-		"N packets to unknown port received.": "NoPorts",
-		"N packet receive errors":             "InErrors", "N packets sent": "OutDatagrams",
-		"N receive buffer errors": "RcvbufErrors", "N send buffer errors": "SndbufErrors",
-	},
-	"TcpExt": {
-		"N times the listen queue of a socket overflowed":                            "ListenOverflows",
-		"N SYNs to LISTEN sockets dropped":                                           "ListenDrops",
-		"N SYNs to LISTEN sockets ignored":                                           "ListenDrops",
-		"N packets pruned from receive queue because of socket buffer overrun":       "PruneCalled",
-		"N packets pruned from receive queue":                                        "RcvPruned",
-		"N packets dropped from out-of-order queue because of socket buffer overrun": "OfoPruned",
-		"N connections reset due to unexpected data":                                 "TCPAbortOnData",
-		"N connections reset due to early user close":                                "TCPAbortOnClose",
-		"N connections aborted due to timeout":                                       "TCPAbortOnTimeout",
-		"N connections aborted due to memory pressure":                               "TCPAbortOnMemory",
-		"N DSACKs received":                                                          "TCPDSACKRecv",
-		"N packets rejected in established connections because of timestamp":         "PAWSEstab",
-		"N packetes rejected in established connections because of timestamp":        "PAWSEstab",
-		"N active connections rejected because of time stamp":                        "PAWSActive",
-		"N times recovered from packet loss by selective acknowledgements":           "TCPSackRecovery",
-		"N other TCP timeouts":                                                       "TCPTimeouts",
-		"Detected reordering N times using SACK":                                     "TCPSACKReorder",
-		"Detected reordering N times using time stamp":                               "TCPTSReorder",
-		"Detected reordering N times using reno fast retransmit":                     "TCPRenoReorder",
-		"N bad SACK blocks received":                                                 "TCPSACKDiscard",
-		"N SACK retransmits failed":                                                  "TCPSackFailures",
-		"TCP ran low on memory N times":                                              "TCPMemoryPressures",
-	},
 }

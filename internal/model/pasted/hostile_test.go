@@ -21,7 +21,11 @@ func TestHostileTexts(t *testing.T) {
 		"Nov 29 10:00:00 h%d kernel: e%[1]d: link down\n", "[ %d.5] e%[1]d: link down\n", "Chain c%d (1 references)\n",
 		"PING p%d (192.0.2.%[1]d) 56(84) bytes of data.\n", "/proc/sys/net/ipv4/conf/e%d/rp_filter:1\n",
 		"Interface:    e%d, via: LLDP\n", "-A c%d -j DROP\n", "table ip t%d {\n", "\n$ ps a%d\n\nx\n",
-		"{\n\"a\": %d\n"} {
+		"{\n\"a\": %d\n",
+		"e%d: flags=8843<UP> mtu 1500\n\tinet6 2001:db8::%[1]x prefixlen 64\n\tlaggport: f%[1]d flags=0<>\n",
+		"10.0.%d.0 10.0.0.1 255.255.255.0 UG %[1]d 0 0 eth0\n",
+		"[{\"ifindex\":1%d,\"ifname\":\"e%[1]d\",\"mtu\":1500,\"flags\":[\"UP\"]}]\n",
+		"br0\t\t8000.0200478aa2e8\tno\tf%d\n"} {
 		took := func(bytes int) time.Duration {
 			var b strings.Builder
 			b.WriteString("Features for eth0:\n")

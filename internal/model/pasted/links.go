@@ -12,8 +12,7 @@ import (
 	"linerate/internal/model/netstate"
 )
 
-var _ = register(&format{name: "ip -brief", part: "interfaces", row: reads((*machine).brief),
-	command: func(c command) bool { return c.is("ip") && (c.has("-br", "-brief") || c.flag('b')) }, shapeless: true},
+var _ = register(
 	&format{name: "ip link", part: "interfaces", row: reads((*machine).link), again: behindGap,
 		sure: linkHead.MatchString, command: func(c command) bool {
 			return c.ip("link") || c.ip("address") && c.object() != "all"
@@ -23,38 +22,9 @@ var _ = register(&format{name: "ip -brief", part: "interfaces", row: reads((*mac
 var linkHead = regexp.MustCompile(`^(\d{1,9}): ([^:@\s]{1,15})(@\S+)?: <([A-Z0-9_,-]*)> (.*)$`)
 
 var (
-	// onelineAddress matches what ip -o address prints of an address, and briefRow what ip -br prints of
-	// an interface.
+	// onelineAddress matches what ip -o address prints of an address.
 	onelineAddress = regexp.MustCompile(`^(\d{1,9}): ([^:@\s]{1,15})(@\S+)?\s+(inet6?) (.*)$`)
-	briefRow       = regexp.MustCompile(`^([^\s:@]{1,15})(?:@\S+)?\s+(UP|DOWN|UNKNOWN|LOWERLAYERDOWN|DORMANT|TESTING|NOTPRESENT)(?:\s+(.*))?$`)
 )
-
-// brief parses a line of ip -br address or ip -br link.
-func (m *machine) brief(line string) bool {
-	row := briefRow.FindStringSubmatch(line)
-	if row == nil {
-		return false
-	}
-	if row[1] == "lo" {
-		return m.ignore()
-	}
-	at := m.netif(row[1])
-	if at < 0 {
-		return true
-	}
-	i := &m.Reading.Snapshot.Interfaces[at]
-	i.Up = row[2] != "DOWN" && row[2] != "NOTPRESENT"
-	for word := range strings.FieldsSeq(row[3]) {
-		if p, err := netip.ParsePrefix(word); err == nil && len(i.Addresses) < mostRows {
-			i.Addresses = append(i.Addresses, p.String())
-		} else if address, is := mac(word); is {
-			i.MAC = address
-		} else if flags, is := strings.CutPrefix(word, "<"); is {
-			i.Up = strings.Contains(","+flags, ",UP")
-		}
-	}
-	return true
-}
 
 // link parses a line of ip address, ip link or ip -s link. With -o, the lines of an interface or of
 // an address are one, with backslashes between them.
@@ -74,20 +44,23 @@ func (m *machine) link(line string) bool {
 			return m.ignore()
 		}
 		m.Reading.Snapshot.Interfaces[m.at].Index, _ = strconv.Atoi(one[1])
-		return m.address(strings.Fields(one[4] + " " + one[5]))
+		return m.addressLine(strings.Fields(one[4] + " " + one[5]))
 	}
 	if head := linkHead.FindStringSubmatch(line); head != nil {
 		m.beginLink(head)
 		return true
 	}
 	words := strings.Fields(line)
-	if !m.inside || !m.behindPart("interfaces") || !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
+	if !m.inside || !m.behind("ip link") || !indented(line) {
 		return false
 	}
 	if m.at < 0 { // the loopback is not kept
 		return m.ignore()
 	}
 	i := &m.Reading.Snapshot.Interfaces[m.at]
+	if address := command(words).after("parentdev"); pciAddress.MatchString(address) { // of ip -d
+		m.note(i.Interface).bus = address
+	}
 	switch {
 	case strings.HasPrefix(words[0], "link/"):
 		if kind := tunnels[strings.TrimPrefix(words[0], "link/")]; kind != "" && !device.TunnelKind(i.Kind) {
@@ -98,9 +71,15 @@ func (m *machine) link(line string) bool {
 				i.MAC = address
 			}
 		}
+		if n := number(command(words).after("promiscuity")); n > 0 {
+			m.note(i.Interface).promiscuous = true
+		}
 		return true
 	case (words[0] == "inet" || words[0] == "inet6") && len(words) > 1:
-		return m.address(words)
+		return m.addressLine(words)
+	case words[0] == "vf":
+		m.vf = true
+		return m.ignore()
 	case words[0] == "RX:" || words[0] == "TX:" || words[0] == "RX" || words[0] == "TX":
 		direction := strings.ToLower(strings.TrimSuffix(words[0], ":"))
 		m.counts = nil
@@ -109,19 +88,27 @@ func (m *machine) link(line string) bool {
 		}
 		return true
 	case m.counts != nil && isNumber(words[0]):
-		m.count(words)
-		m.counts = nil
+		counts := m.counts
+		if m.counts = nil; m.vf { // of a virtual function
+			return m.ignore()
+		}
+		m.count(counts, words)
 		return true
 	}
 	if slices.Contains(kinds, words[0]) || device.TunnelKind(words[0]) {
 		i.Kind = words[0]
+		m.kindDetails(i, words)
+		return true
+	}
+	if words[0] == "bond_slave" {
+		m.slaveDetails(i, words)
 		return true
 	}
 	return slices.Contains(details, words[0]) && m.ignore()
 }
 
-// address stores an address of the current interface: "inet 192.0.2.15/24 …".
-func (m *machine) address(words []string) bool {
+// addressLine parses an address of the current interface: "inet 192.0.2.15/24 …".
+func (m *machine) addressLine(words []string) bool {
 	text := words[1]
 	if len(words) > 2 && words[2] == "peer" { // the prefix length belongs to the peer
 		text += map[string]string{"inet": "/32", "inet6": "/128"}[words[0]]
@@ -130,11 +117,16 @@ func (m *machine) address(words []string) bool {
 	if err != nil {
 		return false
 	}
-	if i := &m.Reading.Snapshot.Interfaces[m.at]; len(i.Addresses) < mostRows && !slices.Contains(i.Addresses, p.String()) {
-		i.Addresses = append(i.Addresses, p.String())
+	i := &m.Reading.Snapshot.Interfaces[m.at]
+	m.address(i, p)
+	if slices.Contains(words, "dadfailed") {
+		m.duplicate(i, p)
 	}
 	return true
 }
+
+// indented reports whether a line belongs to a line above it.
+func indented(line string) bool { return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") }
 
 // tunnels maps what ip(8) prints after link/ (ARPHRD_* of linux/if_arp.h) to a kind of tunnel. Some
 // kinds share a type: tun, WireGuard and others have none, and several have ipip. The exact kind is
@@ -143,15 +135,16 @@ var tunnels = map[string]string{"none": "tun", "gre": "gre", "gre6": "ip6gre", "
 	"sit": "sit", "ppp": "ppp"}
 
 // kinds are link kinds that begin a line of ip -d, like tunnels do.
-var kinds = []string{"veth", "bridge", "vlan", "bond", "macvlan", "vrf"}
+var kinds = []string{"veth", "bridge", "vlan", "bond", "team", "macvlan", "macvtap", "ipvlan", "ipvtap", "vrf", "dummy",
+	"ifb", "macsec", "netkit", "hsr", "openvswitch"}
 
 // details are words that begin lines which no rule uses, including those of ip -d.
-var details = []string{"valid_lft", "alias", "altname", "promiscuity", "minmtu", "bridge_slave", "bond_slave",
-	"numtxqueues", "addrgenmode", "vf"}
+var details = []string{"valid_lft", "alias", "altname", "promiscuity", "minmtu", "bridge_slave", "team_slave",
+	"macvlan_slave", "numtxqueues", "addrgenmode", "ingress-qos-map", "egress-qos-map", "{"}
 
 func (m *machine) beginLink(head []string) {
 	flags := "," + head[4] + ","
-	m.counts, m.inside, m.at = nil, true, -1
+	m.counts, m.inside, m.at, m.vf = nil, true, -1, false
 	if strings.Contains(flags, ",LOOPBACK,") {
 		return
 	}
@@ -168,8 +161,18 @@ func (m *machine) beginLink(head []string) {
 			i.MTU, _ = strconv.Atoi(words[n+1])
 			i.MTU = min(max(i.MTU, 0), 1<<20)
 		case "master":
-			i.Master = words[n+1]
+			if plainName.MatchString(words[n+1]) {
+				i.Master = words[n+1]
+			}
+		case "qlen":
+			m.note(head[2]).queue, _ = strconv.Atoi(words[n+1])
 		}
+	}
+	note := m.note(head[2])
+	note.noCarrier = i.Up && strings.Contains(flags, ",NO-CARRIER,")
+	note.promiscuous = strings.Contains(flags, ",PROMISC,")
+	if over := strings.TrimPrefix(head[3], "@"); over != "" && !strings.HasPrefix(over, "if") {
+		note.over = over
 	}
 	switch { // ip -d has the kind in the following lines; without it the name tells
 	case strings.HasPrefix(head[3], "@if"):
@@ -182,8 +185,8 @@ func (m *machine) beginLink(head []string) {
 // plainName matches a name that a shell takes literally (netstate.HostSnapshot.Check).
 var plainName = regexp.MustCompile(`^[0-9A-Za-z._:@/%+,=-]{1,60}$`)
 
-// netif returns the index of an interface, which it adds if it is new. -1: there are too many, or the
-// name may not appear in a command.
+// netif returns the index of an interface, which it adds if it is new. -1: there are too many, or its
+// name must not appear in a command.
 func (m *machine) netif(name string) int {
 	list := &m.Reading.Snapshot.Interfaces
 	if n, has := m.netifs[name]; has {
@@ -192,17 +195,7 @@ func (m *machine) netif(name string) int {
 	if len(*list) >= mostInterfaces || !plainName.MatchString(name) {
 		return -1
 	}
-	i := netstate.InterfaceSnapshot{Interface: name, Up: true}
-	switch { // the name tells the kind
-	case strings.HasPrefix(name, "br") || strings.HasPrefix(name, "docker"):
-		i.Kind = "bridge"
-	case strings.HasPrefix(name, "bond"):
-		i.Kind = "bond"
-	case strings.HasPrefix(name, "veth"):
-		i.Kind = "veth"
-	case strings.HasPrefix(name, "vlan") || strings.Contains(name, "."):
-		i.Kind = "vlan"
-	}
+	i := netstate.InterfaceSnapshot{Interface: name, Up: true, Kind: kindOfName(name)}
 	if m.netifs == nil {
 		m.netifs = map[string]int{}
 	}
@@ -217,20 +210,17 @@ func isNumber(word string) bool {
 }
 
 // count parses counters, whose names are on the previous line.
-func (m *machine) count(words []string) {
+func (m *machine) count(names, words []string) {
 	name := m.Reading.Snapshot.Interfaces[m.at].Interface
-	list := &m.Reading.End.Interfaces
-	if n := len(*list); n == 0 || (*list)[n-1].Interface != name {
-		*list = append(*list, netstate.InterfaceCounters{Interface: name})
-	}
-	to := kernelCounters(&(*list)[len(*list)-1])
-	names := m.counts
+	to := kernelCounters(m.countersOf(name, false))
 	if len(names) > 1 && (names[0] == "rx errors" || names[0] == "tx errors") { // the kinds of them
 		names = names[1:]
 	}
 	for n, name := range names {
 		if field := to[cmp.Or(columns[name], strings.ReplaceAll(name, " ", "_"))]; field != nil && n < len(words) {
 			*field, _ = strconv.ParseUint(words[n], 10, 64)
+		} else if name == "tx transns" && n < len(words) {
+			m.note(m.Reading.Snapshot.Interfaces[m.at].Interface).changes, _ = strconv.ParseInt(words[n], 10, 64)
 		}
 	}
 }

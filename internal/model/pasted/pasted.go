@@ -22,7 +22,7 @@ import (
 // LargestText is the maximum size of a pasted text in bytes.
 const LargestText = 64 << 20
 
-// Limits: machines, rows of a table, interfaces, bytes of a line and of a name.
+// Limits: machines, rows of a table, interfaces, bytes of a line that is no JSON, and of a name.
 const mostMachines, mostRows, mostInterfaces, longestLine, longestName = 100, 20_000, 4096, 16_000, 60
 
 // Text is the result of Parse.
@@ -65,6 +65,7 @@ type machine struct {
 	netifs        map[string]int     // index of each interface
 	qdiscs        map[[2]string]bool // by interface and handle
 	context
+	interfaceParts
 	ethtools
 	bondIndex
 	interrupts
@@ -84,13 +85,14 @@ type machine struct {
 type context struct {
 	command command
 	// columns are the words of the header of a switch's table. section is the section of netstat -s
-	// that the lines belong to.
-	columns []string
-	section string
+	// that the lines belong to, and histogram the direction of ICMP messages in it: In, Out.
+	columns            []string
+	section, histogram string
 	// at is the index of the interface that indented lines of ip(8) belong to; -1: an interface
 	// that is not kept. counts has the counter names for the next line.
 	at     int
 	inside bool // whether an interface or the loopback is being parsed
+	vf     bool // whether counters of ip -s link are those of a virtual function
 	counts []string
 	// block and device are the block of ethtool and its interface, empty if unknown. modes is the
 	// key of link modes that continue on the next line.
@@ -100,15 +102,24 @@ type context struct {
 	// filtered reports whether lines of the output may be missing.
 	filtered bool
 	began    int // the number of the line with the command
+	filtering
+	memory memory
+	// hasNeighbour reports whether the rows of lldpctl belong to the last neighbour.
+	hasNeighbour bool
+	// What other formats keep is in their files.
 	cpuState
 	pciState
 	stamping
 	parameters
 	pinging
-	filtering filtering
-	memory    memory
-	// hasNeighbour reports whether the rows of lldpctl belong to the last neighbour.
-	hasNeighbour bool
+	ifconfigContext
+	bsdContext
+	routeContext
+	snmpContext
+	bsdCounterContext
+	managerContext
+	toolContext
+	tableContext
 }
 
 // behind returns the context for the output of a command.

@@ -56,8 +56,8 @@ type pciState struct {
 var networkClasses = []string{"Ethernet controller", "Network controller", "Infiniband controller",
 	"InfiniBand controller", "Fabric controller", "0200", "0207", "0208", "0280"}
 
-// pciAddress returns an address with the domain, as the kernel prints it.
-func pciAddress(text string) string {
+// pciAddressWithDomain returns an address with the domain, as the kernel prints it.
+func pciAddressWithDomain(text string) string {
 	if strings.Count(text, ":") == 1 {
 		return "0000:" + text
 	}
@@ -79,7 +79,7 @@ func (m *machine) pciDevice(address string) *pciDevice {
 func (m *machine) lspci(line string) bool {
 	if head := pciHead.FindStringSubmatch(line); head != nil {
 		class, _, _ := strings.Cut(strings.Trim(head[2], `"`), " [")
-		m.pciAt, m.pciOther = pciAddress(head[1]), !slices.Contains(networkClasses, class)
+		m.pciAt, m.pciOther = pciAddressWithDomain(head[1]), !slices.Contains(networkClasses, class)
 		if m.pciOther {
 			m.pciAt = ""
 		}
@@ -88,7 +88,7 @@ func (m *machine) lspci(line string) bool {
 	at := m.pciAt
 	if at == "" && !m.pciOther && m.command.is("lspci") { // the head was filtered out
 		if selected := strings.TrimSpace(m.command.after("-s")); pciSelected.MatchString(selected) {
-			at = pciAddress(selected)
+			at = pciAddressWithDomain(selected)
 		}
 	}
 	status, most := linkStatus.FindStringSubmatch(line), linkMost.FindStringSubmatch(line)

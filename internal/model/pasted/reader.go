@@ -118,7 +118,8 @@ var noise = regexp.MustCompile(`(?i)(^|: )(command not found|permission denied|o
 
 // names reports whether a line that ends with a colon names a machine.
 func (r *reader) names(text, name string) bool {
-	if slices.Contains(sections, name) || slices.Contains(driverKeys, name) || slices.Contains(partTitles, name) {
+	if slices.Contains(sections, name) || slices.Contains(bsdHeads, name) || slices.Contains(driverKeys, name) ||
+		slices.Contains(partTitles, name) {
 		return false
 	}
 	// Within the output of a command, such lines are heads of its parts, unless a gap precedes.
@@ -408,6 +409,7 @@ func (r *reader) finish() {
 	hosts, switches := 0, 0
 	for _, m := range r.all {
 		m.finishLog()
+		m.finishInterfaces()
 		m.finishBonds()
 		m.finishIRQs()
 		m.finishPCI()
@@ -442,6 +444,9 @@ func (r *reader) finish() {
 		}
 		if len(m.Reading.End.Interfaces) > 0 {
 			m.Pasted = append(m.Pasted, "interface counters")
+		}
+		if m.noted && !slices.Contains(m.Pasted, "nics") {
+			m.Pasted = append(m.Pasted, "nics")
 		}
 		if len(m.State.Sockstat) > 0 && !slices.Contains(m.Pasted, "sockstat") {
 			m.Pasted = append(m.Pasted, "sockstat")

@@ -17,8 +17,18 @@ type routing struct {
 	every  bool           // whether the text contains the routes of all tables
 	names  map[string]int // numbers given to table names that only the machine knows
 	rules  map[netstate.RuleEntry]bool
-	routes map[string]string
+	routes map[string]routeSeen
 	hops   bool // whether the next indented line may be a next hop of the last route
+	// hopIndex has the index of each route by its destination, table, metric, gateway and interface, and
+	// that of one of them without the gateway, apart for gateways that are names.
+	hopIndex map[string]int
+}
+
+// routeSeen is a route of a machine: its text, and whether it is of a table of route(8) or netstat(8),
+// which say less of a route.
+type routeSeen struct {
+	netstate.RouteEntry
+	tabular bool
 }
 
 // Table numbers of linux/rtnetlink.h.
@@ -40,12 +50,14 @@ var (
 	routeMore = regexp.MustCompile(`^\s+(cache\b|nexthop\b|nhid\b)`)
 )
 
-var _ = register(&format{name: "ip route", part: "routes", row: reads((*machine).route),
+var routeFormat = &format{name: "ip route", part: "routes", row: reads((*machine).route),
 	again: (*machine).otherRoute, sure: func(line string) bool {
 		words := strings.Fields(line)
 		_, is := isRoute(words)
 		return is && len(words) > 3 || ruleRow.MatchString(line)
-	}, command: func(c command) bool { return c.ip("route") || c.ip("rule") }})
+	}, command: func(c command) bool { return c.ip("route") || c.ip("rule") }}
+
+var _ = register(routeFormat)
 
 // isRoute reports whether a line, given as words, is a route, and the index of its destination. In
 // a line of a neighbour table, a MAC address or a state follows the interface.
@@ -144,8 +156,17 @@ func (m *machine) otherRoute(line string, gap bool) bool {
 	if !gap || !is || strings.HasPrefix(r.To, "fe80:") || strings.HasPrefix(r.To, "ff00:") {
 		return false
 	}
-	text, has := m.routes[routeKey(r, words)]
-	return has && text != r.Text
+	return m.routeDiffers(r, routeKey(r, words), false)
+}
+
+// routeDiffers reports whether the machine has another route with a key. Routes of different tools are
+// compared by gateway and interface.
+func (m *machine) routeDiffers(r netstate.RouteEntry, key string, tabular bool) bool {
+	seen, has := m.routes[key]
+	if has && seen.tabular != tabular {
+		return seen.Via != r.Via || seen.Interface != r.Interface
+	}
+	return has && seen.Text != r.Text
 }
 
 // route parses a line of ip route, ip route get or ip rule.
@@ -154,7 +175,8 @@ func (m *machine) route(line string) bool {
 		return m.rule(row)
 	}
 	snapshot := &m.Reading.Snapshot
-	if hop := nextHop.FindStringSubmatch(line); hop != nil && m.hops && m.behindPart("routes") && len(snapshot.Routes) > 0 {
+	if hop := nextHop.FindStringSubmatch(line); hop != nil && m.hops && m.behindPart("routes") &&
+		len(snapshot.Routes) > 0 {
 		r := &snapshot.Routes[len(snapshot.Routes)-1]
 		weight, _ := strconv.Atoi(hop[4])
 		r.Nexthops = append(r.Nexthops, netstate.RouteNexthop{Interface: hop[3], Via: hop[2], Weight: weight,
@@ -173,17 +195,46 @@ func (m *machine) route(line string) bool {
 		m.lookup(words)
 		return true
 	}
-	if m.routes == nil {
-		m.routes, m.tables = map[string]string{}, map[int]bool{}
-	}
-	m.tables[r.Table] = true
+	m.keepRoute(r, routeKey(r, words), false)
 	m.every = m.every || m.command.after("table") == "all" || r.Table == localTable && m.command.after("table") == ""
-	key := routeKey(r, words)
-	if m.hops = len(snapshot.Routes) < mostRows && m.routes[key] != r.Text; m.hops {
-		m.routes[key] = r.Text
-		snapshot.Routes = append(snapshot.Routes, r)
-	}
 	return true
+}
+
+// keepRoute stores a route. If another tool printed it as well, the text of ip(8) is kept.
+func (m *machine) keepRoute(r netstate.RouteEntry, key string, tabular bool) {
+	if m.routes == nil {
+		m.routes, m.tables, m.hopIndex = map[string]routeSeen{}, map[int]bool{}, map[string]int{}
+	}
+	list := &m.Reading.Snapshot.Routes
+	m.tables[r.Table] = true
+	seen := m.routes[key]
+	if m.hops = false; len(*list) >= mostRows || seen.Text == r.Text {
+		return
+	}
+	m.routes[key] = routeSeen{r, tabular}
+	way := strings.Join([]string{key, r.Via, r.Interface}, " ")
+	if at, has := m.hopIndex[way]; has && r.Interface != "" && ((*list)[at].Text == r.Text || seen.tabular != tabular) {
+		if !tabular {
+			(*list)[at] = r
+		}
+		return
+	}
+	// route(8) without -n prints names of gateways, which are those that others print as addresses.
+	by, name := key+" "+r.Interface, "name "+key+" "+r.Interface
+	if _, err := netip.ParseAddr(r.Via); r.Via != "" && err != nil {
+		if _, has := m.hopIndex[by]; has {
+			return
+		}
+		m.hopIndex[name] = len(*list)
+	} else if at, has := m.hopIndex[name]; has {
+		delete(m.hopIndex, name)
+		(*list)[at], m.hopIndex[way], m.hopIndex[by] = r, at, at
+		return
+	} else {
+		m.hopIndex[by] = len(*list)
+	}
+	m.hops, m.hopIndex[way] = true, len(*list)
+	*list = append(*list, r)
 }
 
 // lookup stores an answer of ip route get.

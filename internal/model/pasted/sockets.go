@@ -93,11 +93,12 @@ func (m *machine) protocolOf(row []string) string {
 	return "tcp"
 }
 
-// addSocket adds a socket, or replaces the entry for it.
+// addSocket adds a socket, or replaces the entry for it. The queue for sending of a listener is its
+// backlog; empty: it is not known.
 func (m *machine) addSocket(row []string) {
 	protocol, local, remote := m.protocolOf(row), endpoint(row[5]), endpoint(row[6])
 	receive, _ := strconv.ParseInt(row[3], 10, 64)
-	send, _ := strconv.ParseInt(row[4], 10, 64)
+	send, unknown := strconv.ParseInt(row[4], 10, 64)
 	m.connected, m.entry = protocol == "tcp" && row[2] != "LISTEN", -1
 	if m.index == nil {
 		m.index, m.State.TCP = map[string]int{}, map[string]int{}
@@ -110,7 +111,8 @@ func (m *machine) addSocket(row []string) {
 	switch {
 	case !m.connected && !known:
 		at = len(m.listeners)
-		m.listeners = append(m.listeners, netstate.Listener{Protocol: protocol, Local: local})
+		m.listeners = append(m.listeners, netstate.Listener{Protocol: protocol, Local: local,
+			BacklogUnknown: protocol == "tcp"})
 	case !known:
 		at = len(m.connections)
 		m.connections = append(m.connections, netstate.Connection{Local: local, Remote: remote})
@@ -119,8 +121,8 @@ func (m *machine) addSocket(row []string) {
 	if m.connected {
 		c := &m.connections[at]
 		c.State, c.ReceiveQueue, c.SendQueue = row[2], receive, send
-	} else if l := &m.listeners[at]; protocol == "tcp" {
-		l.Queued, l.Backlog = receive, send
+	} else if l := &m.listeners[at]; protocol == "tcp" && unknown == nil {
+		l.Queued, l.Backlog, l.BacklogUnknown = receive, send, false
 	} else {
 		l.Queued = receive
 	}
@@ -149,7 +151,7 @@ func endpoint(word string) string {
 // addSummary parses ss -s, whose numbers cover all connections, including those that are not
 // listed.
 func (m *machine) addSummary(total []string) {
-	if m.State.TCP == nil {
+	if m.index == nil {
 		m.State.TCP, m.index = map[string]int{}, map[string]int{}
 	}
 	m.entry, m.totals = -1, map[string]int{}
@@ -159,7 +161,7 @@ func (m *machine) addSummary(total []string) {
 		}
 	}
 	if n, err := strconv.ParseInt(total[2], 10, 64); err == nil {
-		m.State.Sockstat = map[string]int64{"TCP.orphan": n}
+		m.sockstat("TCP.orphan", n)
 	}
 }
 

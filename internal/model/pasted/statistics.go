@@ -43,6 +43,9 @@ func (m *machine) statistic(nic *netstate.NIC, line string) bool {
 func (m *machine) finishNICs() {
 	for n := range m.State.NICs {
 		nic := &m.State.NICs[n]
+		if !plainName.MatchString(nic.Driver) {
+			nic.Driver = ""
+		}
 		at := m.netif(nic.Interface)
 		if at < 0 {
 			continue
@@ -70,11 +73,13 @@ func (m *machine) finishNICs() {
 		}
 		nic.Meanings = netstate.MeaningsOf(nic.CounterDriver(), nic.Counters)
 		nic.Unknown = netstate.UnknownCounters(nic.CounterDriver(), nic.Counters)
-		if list := &m.Reading.End.Interfaces; !slices.ContainsFunc(*list,
-			func(c netstate.InterfaceCounters) bool { return c.Interface == nic.Interface }) {
-			if c, has := interfaceCounters(*nic, all); has {
-				*list = append(*list, c)
-			}
+		c, has := interfaceCounters(*nic, all)
+		switch list := &m.Reading.End.Interfaces; {
+		case !has:
+		case !slices.ContainsFunc(*list, func(c netstate.InterfaceCounters) bool { return c.Interface == nic.Interface }):
+			*list = append(*list, c)
+		case m.summed[nic.Interface]:
+			m.splitSums(nic.Interface, c)
 		}
 	}
 }
@@ -101,6 +106,15 @@ func matchers(names ...string) (list []*regexp.Regexp) {
 		list = append(list, regexp.MustCompile(`^(?:`+name+`)$`))
 	}
 	return list
+}
+
+// splitSums adds counters of a driver to those that a text has as sums: of the dropped packets, those
+// for which the NIC had no buffer; of the errors, damaged frames and those of wrong length.
+func (m *machine) splitSums(name string, of netstate.InterfaceCounters) {
+	c := &m.Reading.End.Interfaces[m.counted[name]]
+	c.RxMissed = of.RxMissed
+	c.RxDropped -= min(c.RxDropped, of.RxMissed)
+	c.RxCRC, c.RxLength = min(of.RxCRC, c.RxErrors), min(of.RxLength, c.RxErrors)
 }
 
 // interfaceCounters returns the kernel's counters of an interface as far as its driver reports

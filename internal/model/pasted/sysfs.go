@@ -3,7 +3,6 @@ package pasted
 import (
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -35,11 +34,8 @@ var (
 	cpuMask   = regexp.MustCompile(`^[0-9a-f]{1,8}(?:,[0-9a-f]{1,8})*$`)
 )
 
-// sysfsIndex has the index of interfaces in the counters, and of queues in their NIC.
-type sysfsIndex struct {
-	countersAt map[string]int
-	queueAt    map[[2]string]int
-}
+// sysfsIndex has the index of queues in their NIC.
+type sysfsIndex struct{ queueAt map[[2]string]int }
 
 // sysfs reads a line of a file below /sys/class/net, as cat or grep prints it.
 func (m *machine) sysfs(line string, store func(m *machine, name, file, value string) bool) bool {
@@ -60,11 +56,7 @@ func (m *machine) sysfsInterface(name, file, value string) bool {
 		if !isNumber(value) {
 			return false
 		}
-		c := m.countersOf(name)
-		if c == nil {
-			return true
-		}
-		field := kernelCounters(c)[counter]
+		field := kernelCounters(m.countersOf(name, false))[counter]
 		if field == nil {
 			return m.ignore()
 		}
@@ -81,28 +73,6 @@ func (m *machine) sysfsInterface(name, file, value string) bool {
 		return false
 	}
 	return true
-}
-
-// countersOf returns the counters of an interface, which it adds if they are new. Nil: there are too
-// many.
-func (m *machine) countersOf(name string) *netstate.InterfaceCounters {
-	list := &m.Reading.End.Interfaces
-	at, has := m.countersAt[name]
-	if !has || at >= len(*list) || (*list)[at].Interface != name {
-		at = slices.IndexFunc(*list, func(c netstate.InterfaceCounters) bool { return c.Interface == name })
-		if at < 0 {
-			if m.netif(name) < 0 || len(*list) >= mostInterfaces {
-				return nil
-			}
-			at = len(*list)
-			*list = append(*list, netstate.InterfaceCounters{Interface: name})
-		}
-		if m.countersAt == nil {
-			m.countersAt = map[string]int{}
-		}
-		m.countersAt[name] = at
-	}
-	return &(*list)[at]
 }
 
 // sysfsNIC stores the value of a file that describes a NIC.

@@ -151,11 +151,19 @@ func (m *machine) tableHeader(line string) bool {
 var furniture = regexp.MustCompile(
 	`(?i)^\s*([-+=| ]{3,}|.*mac address(es)? table.*|total mac addresses.*|flags?: .*|aging time.*|mac entries.*|status and counters.*|legend:.*|codes:.*)$`)
 
+// ofInterface matches lines of ifconfig, ip and netstat -i with the MAC address of an interface, and
+// often a number behind it.
+var ofInterface = regexp.MustCompile(
+	`<Link|Link encap:|\b(?:txqueuelen|netmask|HWaddr)\b|^\s*(?:ether|lladdr|hwaddr|address:|link/\w+|HW Address:) ?`)
+
 // forwarding parses a row of a switch's table, which has a MAC address, its port, and optionally a
 // VLAN, in any order; or a row of bridge fdb.
 func (m *machine) forwarding(line string) bool {
 	if furniture.MatchString(line) {
 		return m.ignore()
+	}
+	if ofInterface.MatchString(line) {
+		return false
 	}
 	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == '|' || r == ',' })
 	e, at := netstate.FDBEntry{}, -1

@@ -79,6 +79,42 @@ var pastedCases = []pastedCase{
 	{"free.txt", "memory-short", "host1", record.Likely, `"available_bytes":213909504`},
 	{"lldp.txt", "lldp-link", "host1", record.Likely, `port Gi1/0/7 of sw1`},
 	{"timedatectl.txt", "clock-unsynchronised", "host1", record.Possible, ""},
+	{"ip-down.txt", "link-down", "nas", record.Certain, `"route":"default via 192.0.2.1 dev eth1"`},
+	{"ifconfig-down.txt", "link-down", "nas", record.Certain, `"interface":"eth1","operstate":"down"`},
+	{"freebsd.txt", "half-duplex", "fw", record.Certain, `"interface":"ix0","mbps":1000,"duplex":"half","autoneg":true`},
+	{"freebsd.txt", "collisions", "fw", record.Possible, `"grew":91823,"since_boot":true,"packets":81726354`},
+	{"freebsd.txt", "listen-overflow", "fw", record.Possible, `"grew":1204,"since_boot":true`},
+	{"proc-udp.txt", "udp-queue-full", "log1", record.Likely, `"local":"0.0.0.0:9002","bytes":213504,"drops":1887364512`},
+	{"netstat-neopa.txt", "peer-window-closed", "web", record.Likely,
+		`"remote":"10.1.0.77:40122","state":"ESTAB","unread_bytes":0,"unacknowledged_bytes":87380,"timeouts":6`},
+	{"netstat-neopa.txt", "unread-data", "web", record.Possible, `"unread_bytes":262144`},
+	{"netstat-neopa.txt", "unacknowledged", "web", record.Likely, `"remote":"10.1.0.79:40125"`},
+	{"route-n.txt", "gateway-unresolved", "client", record.Certain, "192.0.2.1"},
+	{"route-n.txt", "blackhole-route", "client", record.Likely, "blackhole 203.0.113.0/24"},
+	{"netstat-s-old.txt", "sack-reneging", "web-17", record.Possible, `"grew":19,"since_boot":true`},
+	{"mii-tool.txt", "half-duplex", "old", record.Certain, `"interface":"eth1","mbps":100,"duplex":"half"`},
+	{"ip-json.txt", "interface-errors", "host1", record.Possible, `"grew":50,"since_boot":true,"packets":1000`},
+	{"nmcli.txt", "emulated-nic", "vm", record.Possible, `"interface":"enp1s0","driver":"e1000"`},
+}
+
+// TestPastedUnknown: what a text does not say is not judged: the backlog of listeners, and the MTU of
+// the ports of a bridge.
+func TestPastedUnknown(t *testing.T) {
+	for text, wrong := range map[string][]string{
+		"$ netstat -ltn\ntcp 5 0 0.0.0.0:80 0.0.0.0:* LISTEN\n": {"accept-queue-full", "backlog-small"},
+		"$ brctl show\nbr0\t8000.0200478aa2e8\tno\tem1\n\t\t\t\tem2\n$ ip -br link\nem1 UP 02:00:00:00:00:01 <UP>\n" +
+			"$ ip link\n3: em2: <UP> mtu 1500\n": {"bridge-mtu-mixed"},
+	} {
+		p, err := pasted.Parse(text)
+		if err != nil || p.Lost > 0 {
+			t.Errorf("%q: %v, not understood %q", text, err, p.NotUnderstood)
+		}
+		for _, f := range Hosts(p.Machines).Findings {
+			if slices.Contains(wrong, f.ID) {
+				t.Errorf("%q: %s: %s", text, f.ID, diagnosetest.Facts(f))
+			}
+		}
+	}
 }
 
 // TestPasted: what each tool prints leads to a finding that is not there without it, and every

@@ -41,7 +41,7 @@ func waiting(where func(*netstate.TCPInfo) bool) func(netstate.Connection) bool 
 
 func windowClosed(f facts.Trial, h *facts.Host) *record.Finding {
 	closed := waiting(func(i *netstate.TCPInfo) bool {
-		return i.Backoff > 0 && i.Lacking("snd_wnd_bytes") == "" && i.SndWnd < i.SndMSS
+		return i.Backoff > 0 && i.Lacking("snd_wnd_bytes") == "" && zeroWindow(i)
 	})
 	finding := notable(cause.PeerWindowClosed, h, closed)
 	if finding != nil {

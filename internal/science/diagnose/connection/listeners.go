@@ -38,7 +38,7 @@ func acceptQueueFull(_ facts.Trial, h *facts.Host) *record.Finding {
 func backlogSmall(_ facts.Trial, h *facts.Host) *record.Finding {
 	const few = 8
 	return listeners(cause.BacklogSmall, h, record.Possible, func(l netstate.Listener) bool {
-		return l.Protocol == "tcp" && l.Backlog < few && !strings.HasPrefix(l.Local, "127.") &&
+		return l.Protocol == "tcp" && !l.BacklogUnknown && l.Backlog < few && !strings.HasPrefix(l.Local, "127.") &&
 			!strings.HasPrefix(l.Local, "[::1]")
 	}, func(l netstate.Listener) any {
 		return fact.Backlog{Local: l.Local, Backlog: l.Backlog, Program: l.Program}

@@ -111,6 +111,10 @@ func synUnanswered(f facts.Trial, h *facts.Host) *record.Finding {
 	return onPaths(f, h, notable(cause.SYNUnanswered, h, facts.Unanswered), facts.Unanswered)
 }
 
+// zeroWindow reports whether the window of the peer takes no segment. Without the size of segments, it has to
+// be 0.
+func zeroWindow(i *netstate.TCPInfo) bool { return i.SndWnd < max(i.SndMSS, 1) }
+
 func unacknowledged(f facts.Trial, h *facts.Host) *record.Finding {
 	const stalled = 2
 	waits := func(c netstate.Connection) bool {
@@ -118,7 +122,7 @@ func unacknowledged(f facts.Trial, h *facts.Host) *record.Finding {
 		if i == nil || i.Backoff < stalled || c.SendQueue == 0 || c.State == "SYN-SENT" || c.State == "SYN-RECV" {
 			return false
 		}
-		return i.Lacking("snd_wnd_bytes") != "" || i.SndWnd >= i.SndMSS // otherwise it probes a zero window
+		return i.Lacking("snd_wnd_bytes") != "" || !zeroWindow(i) // otherwise it probes a zero window
 	}
 	return onPaths(f, h, notable(cause.Unacknowledged, h, waits), waits)
 }

@@ -16,9 +16,11 @@ type Port struct {
 }
 
 // Hardware reports whether the interface belongs to a device, not to software. Where no device was
-// read, an interface with link modes counts as hardware.
+// read, an interface with link modes counts as hardware, and one that is half duplex: software
+// reports full duplex, or none.
 func (p Port) Hardware() bool {
-	return p.Interface.Kind == "" && (p.NIC.NUMA != nil || p.NIC.Device != "" || p.NIC.Bus != "" || p.NIC.BestMbps > 0)
+	return p.Interface.Kind == "" && (p.NIC.NUMA != nil || p.NIC.Device != "" || p.NIC.Bus != "" ||
+		p.NIC.BestMbps > 0 || p.NIC.Duplex == "half")
 }
 
 // Port returns an interface of the host with its NIC.

@@ -9,7 +9,9 @@ import (
 )
 
 // Full reports whether more connections wait for accept(2) than the listener's backlog.
-func Full(l netstate.Listener) bool { return l.Protocol == "tcp" && l.Queued > l.Backlog }
+func Full(l netstate.Listener) bool {
+	return l.Protocol == "tcp" && !l.BacklogUnknown && l.Queued > l.Backlog
+}
 
 // Toward returns the name of the one other host that all connections which meet a condition lead
 // to; empty: there are several, or it is not known.
@@ -49,7 +51,7 @@ func (h *Host) Listeners(where func(netstate.Listener) bool, is func(netstate.Li
 // FullListeners returns the listeners whose accept queue is full, as evidence.
 func (h *Host) FullListeners() []any {
 	return h.Listeners(func(l netstate.Listener) bool {
-		return l.Protocol == "tcp" && l.Queued > 0 && l.Queued >= l.Backlog
+		return l.Protocol == "tcp" && !l.BacklogUnknown && l.Queued > 0 && l.Queued >= l.Backlog
 	}, AcceptQueue)
 }
 

@@ -25,7 +25,7 @@ func Backlog(h *facts.Host) []record.Step {
 	}); len(now) > 0 {
 		list = now
 	}
-	bounded := func(l netstate.Listener) bool { return l.Backlog >= most }
+	bounded := func(l netstate.Listener) bool { return l.BacklogUnknown || l.Backlog >= most }
 	if most >= 0 && len(list) > 0 && !slices.ContainsFunc(list, bounded) {
 		return []record.Step{record.Advice(h.Name, hint.ProgramBacklog{Somaxconn: most})}
 	}

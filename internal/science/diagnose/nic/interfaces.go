@@ -239,7 +239,7 @@ func mtuBelowMinimum(p facts.Port) *record.Finding {
 func bridgeMTU(_ facts.Trial, h *facts.Host) *record.Finding {
 	ports := map[string][]netstate.InterfaceSnapshot{}
 	for _, i := range h.Reading.Snapshot.Interfaces {
-		if i.Master != "" && i.Up && i.MTU > 0 {
+		if i.Master != "" && i.Up && i.MTU > 0 { // 0: not known
 			ports[i.Master] = append(ports[i.Master], i)
 		}
 	}
