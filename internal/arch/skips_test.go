@@ -58,7 +58,11 @@ func bareSkips(s source) []string {
 		}
 		skips := false
 		ast.Inspect(f.Body, func(n ast.Node) bool {
-			sel, ok := n.(*ast.SelectorExpr)
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			sel, ok := call.Fun.(*ast.SelectorExpr)
 			if !ok || sel.Sel.Name != "Skip" && sel.Sel.Name != "Skipf" && sel.Sel.Name != "SkipNow" {
 				return true
 			}

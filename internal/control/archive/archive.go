@@ -249,8 +249,8 @@ func (r *reader) member(name string, from io.Reader, depth int) error {
 		return r.ctx.Err()
 	case pasted.KnownMember(name):
 		return r.keep(name, from)
-	case depth < deepest && slices.ContainsFunc([]string{".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz"},
-		func(end string) bool { return strings.HasSuffix(name, end) }):
+	case depth < deepest && slices.ContainsFunc([]string{".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2",
+		".tbz"}, func(end string) bool { return strings.HasSuffix(name, end) }):
 		// What is wrong with an archive inside does not end the one around it.
 		if _, err := r.stream(from, strings.TrimSuffix(name, path.Ext(name)), depth+1); err != nil {
 			if errors.Is(err, errBound) || r.ctx.Err() != nil {

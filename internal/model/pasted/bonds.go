@@ -278,8 +278,11 @@ func (m *machine) finishBonds() {
 	for i := range m.State.Bonds {
 		b := &m.State.Bonds[i]
 		for k := 0; b.Interface == "" && k < len(b.Slaves); k++ {
-			name := m.Reading.Snapshot.Interfaces[m.netif(b.Slaves[k].Interface)].Master
-			if m.bonds[name] == 0 && plainName.MatchString(name) {
+			at := m.netif(b.Slaves[k].Interface)
+			if at < 0 {
+				continue
+			}
+			if name := m.Reading.Snapshot.Interfaces[at].Master; m.bonds[name] == 0 && plainName.MatchString(name) {
 				b.Interface = name
 			}
 		}
@@ -295,7 +298,9 @@ func (m *machine) finishBonds() {
 		}
 		m.Reading.Snapshot.Interfaces[at].Kind = map[bool]string{true: "team", false: "bond"}[b.Kind != ""]
 		for _, s := range b.Slaves {
-			m.Reading.Snapshot.Interfaces[m.netif(s.Interface)].Master = b.Interface
+			if at := m.netif(s.Interface); at >= 0 {
+				m.Reading.Snapshot.Interfaces[at].Master = b.Interface
+			}
 		}
 		if b.Mode != "active-backup" || b.ActiveMember == "" {
 			continue

@@ -145,8 +145,8 @@ func Parse(text string) (Text, error) {
 	r.text(text)
 	r.finish()
 	if len(r.Machines) == 0 {
-		return r.Text, errors.New("no part of the text could be read: expected what ip, ss, ethtool, tc, nstat, netstat, " +
-			"arp, sysctl, dmesg or ifconfig print, files of /proc, or a switch's table of MAC addresses")
+		return r.Text, errors.New("no part of the text could be read: expected what ip, ss, ethtool, tc, nstat, " +
+			"netstat, arp, sysctl, dmesg or ifconfig print, files of /proc, or a switch's table of MAC addresses")
 	}
 	return r.Text, nil
 }

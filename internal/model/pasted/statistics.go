@@ -76,7 +76,8 @@ func (m *machine) finishNICs() {
 		c, has := interfaceCounters(*nic, all)
 		switch list := &m.Reading.End.Interfaces; {
 		case !has:
-		case !slices.ContainsFunc(*list, func(c netstate.InterfaceCounters) bool { return c.Interface == nic.Interface }):
+		case !slices.ContainsFunc(*list,
+			func(c netstate.InterfaceCounters) bool { return c.Interface == nic.Interface }):
 			*list = append(*list, c)
 		case m.summed[nic.Interface]:
 			m.splitSums(nic.Interface, c)

@@ -73,8 +73,8 @@ func Doctor(e record.Evaluation) string {
 	case 1:
 		return words.Sentence(causes[0], e.Hosts...) + "." + more + notJudged(parts)
 	}
-	return fmt.Sprintf("%s found; the first: %s.%s%s", words.Sentence(words.Count(len(causes), "cause")), causes[0], more,
-		notJudged(parts))
+	return fmt.Sprintf("%s found; the first: %s.%s%s", words.Sentence(words.Count(len(causes), "cause")), causes[0],
+		more, notJudged(parts))
 }
 
 // notJudged names the parts of the hosts that no evaluated rule could read. Empty: none.

@@ -38,7 +38,8 @@ func readInputs(ctx context.Context, s streams, files []string, pastedOnly bool)
 		}
 		if a != nil {
 			in.add(pasted.ParseMembers(a.Members))
-			kind := "archive, " + words.Count(a.Known, "member") + " of known format, " + fmt.Sprint(a.Others) + " of others"
+			kind := "archive, " + words.Count(a.Known, "member") + " of known format, " +
+				fmt.Sprint(a.Others) + " of others"
 			in.sources = append(in.sources, record.Source{File: file, Kind: kind, Partly: a.Partly})
 			continue
 		}

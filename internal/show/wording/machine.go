@@ -164,12 +164,13 @@ var (
 	})
 	_ = say(cause.ReceiveOnOneCPU, words[cause.Core]{
 		summary: func(_ record.Finding, c cause.Core) string {
-			return fmt.Sprintf("CPU %d takes %s of all received packets from the queues, and does not finish in time: the "+
-				"other CPUs receive hardly any", c.CPU, unit.FormatPercent(c.Share))
+			return fmt.Sprintf("CPU %d takes %s of all received packets from the queues, and does not finish in "+
+				"time: the other CPUs receive hardly any", c.CPU, unit.FormatPercent(c.Share))
 		},
 		fix: []string{"spread them: more receive queues (ethtool -l IF, ethtool -L IF combined N)",
 			"their interrupts on different CPUs (irqbalance, or /proc/irq/N/smp_affinity)",
-			"with a single queue, Receive Packet Steering: the CPUs as a mask into /sys/class/net/IF/queues/rx-0/rps_cpus"},
+			"with a single queue, Receive Packet Steering: the CPUs as a mask into " +
+				"/sys/class/net/IF/queues/rx-0/rps_cpus"},
 		read: "https://docs.kernel.org/networking/scaling.html; softnet_stat of proc_net(5)",
 		found: "Of at least four CPUs one processed 80 % of a million packets or more (softnet_stat), and its " +
 			"time_squeeze grew by at least 100.",
@@ -262,9 +263,9 @@ var (
 			s.Domains+1)
 	})
 	_ = spell(func(_ string, r fact.ReceivedBy) string {
-		return fmt.Sprintf("softnet_stat: CPU %d processed %s of %s packets%s, the other %d CPUs the rest; its time_squeeze "+
-			"grew by %d", r.CPU, unit.FormatCount(int64(r.Packets)), unit.FormatCount(int64(r.Of)), within(r.OverS, r.Boot),
-			r.CPUs-1, r.Squeezed)
+		return fmt.Sprintf("softnet_stat: CPU %d processed %s of %s packets%s, the other %d CPUs the rest; its "+
+			"time_squeeze grew by %d", r.CPU, unit.FormatCount(int64(r.Packets)), unit.FormatCount(int64(r.Of)),
+			within(r.OverS, r.Boot), r.CPUs-1, r.Squeezed)
 	})
 	_ = spell(func(_ string, s fact.TimeSqueeze) string {
 		return fmt.Sprintf("softnet_stat: time_squeeze grew by %d%s, for %d packets", s.Times, within(s.OverS, s.Boot),

@@ -109,11 +109,12 @@ var (
 		fixed: func(_ record.Finding, u cause.Uplink) []string {
 			return []string{fmt.Sprintf("an MTU of %d for the bridge and what is on it: for Docker \"mtu\": %[1]d in "+
 				"/etc/docker/daemon.json, for its networks the option com.docker.network.driver.mtu", u.MTU),
-				"or segments that fit: iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"}
+				"or segments that fit: iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS " +
+					"--clamp-mss-to-pmtu"}
 		},
 		read: "RFC 1191; RFC 2923, section 2.1; iptables-extensions(8) (TCPMSS)",
-		found: "A bridge with ports has a larger MTU than the interface of the default route, which is none of its ports. " +
-			"Likely if the host forwards (ip_forward) or counts IpFragFails.",
+		found: "A bridge with ports has a larger MTU than the interface of the default route, which is none of its " +
+			"ports. Likely if the host forwards (ip_forward) or counts IpFragFails.",
 	})
 	_ = say(cause.RingSmall, words[cause.None]{
 		summary: about("the receive ring of DEV is short, and it has missed packets"),

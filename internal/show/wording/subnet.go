@@ -56,12 +56,12 @@ var (
 	_ = say(cause.SameSubnetMTU, words[cause.MTUs]{read: "RFC 894; RFC 2923, section 2.1",
 		found: "Two interfaces of one host have addresses of one subnet and different MTUs.",
 		summary: func(_ record.Finding, a cause.MTUs) string {
-			return fmt.Sprintf("%s and %s are on one subnet with different MTUs: frames of more than %d bytes are dropped "+
-				"at what takes only those, and no router says so", a.First, a.Second, a.Least)
+			return fmt.Sprintf("%s and %s are on one subnet with different MTUs: frames of more than %d bytes are "+
+				"dropped at what takes only those, and no router says so", a.First, a.Second, a.Least)
 		},
 		fixed: func(_ record.Finding, a cause.MTUs) []string {
-			return []string{theSteps, fmt.Sprintf("or, if every host and switch of the subnet takes packets of %d bytes, an "+
-				"MTU of %[1]d on all of them", a.Most)}
+			return []string{theSteps, fmt.Sprintf("or, if every host and switch of the subnet takes packets of %d bytes, "+
+				"an MTU of %[1]d on all of them", a.Most)}
 		}})
 	_ = say(cause.MACTwice, words[cause.Two]{read: "IEEE 802.1D; ip-link(8)",
 		found: "Two interfaces with addresses of one subnet have the same MAC address, and neither is made on the " +
