@@ -61,7 +61,7 @@ func (m *machine) brctl(line string) bool {
 			return m.ignore()
 		}
 		m.toolBridge, port = row[1], row[3]
-		m.Reading.Snapshot.Interfaces[m.netif(row[1])].Kind = "bridge"
+		m.interfaceOf(row[1]).Kind = "bridge"
 		m.bridgeOf(row[1]).STP = row[2] == "yes"
 	} else if row := brctlPort.FindStringSubmatch(line); row != nil && m.toolBridge != "" && m.behind("brctl show") {
 		port = row[1]

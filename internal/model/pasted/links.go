@@ -204,6 +204,15 @@ func (m *machine) netif(name string) int {
 	return m.netifs[name]
 }
 
+// interfaceOf returns an interface, which it adds if it is new. If there are too many, what is stored in
+// the result is lost.
+func (m *machine) interfaceOf(name string) *netstate.InterfaceSnapshot {
+	if at := m.netif(name); at >= 0 {
+		return &m.Reading.Snapshot.Interfaces[at]
+	}
+	return &netstate.InterfaceSnapshot{}
+}
+
 func isNumber(word string) bool {
 	_, err := strconv.ParseUint(word, 10, 64)
 	return err == nil

@@ -118,7 +118,7 @@ func (m *machine) nmcli(line string) bool {
 	if m.managed == "" {
 		return m.managerContext.device && indented(line) && m.ignore()
 	}
-	i := &m.Reading.Snapshot.Interfaces[m.netif(m.managed)]
+	i := m.interfaceOf(m.managed)
 	if row := nmcliLink.FindStringSubmatch(line); row != nil {
 		kind, known := managerKinds[row[1]]
 		if known && i.Kind == "" {
@@ -159,7 +159,7 @@ func (m *machine) nmcliValue(key, value string) bool {
 	if m.managed == "" || value == "--" || value == "" {
 		return m.ignore()
 	}
-	i := &m.Reading.Snapshot.Interfaces[m.netif(m.managed)]
+	i := m.interfaceOf(m.managed)
 	switch key {
 	case "GENERAL.TYPE":
 		if kind := managerKinds[value]; i.Kind == "" {
@@ -207,7 +207,7 @@ func (m *machine) nmcliValue(key, value string) bool {
 func (m *machine) networkctl(line string) bool {
 	if row := networkctlHead.FindStringSubmatch(line); row != nil {
 		if m.manage(row[2]) && m.managed != "" {
-			m.Reading.Snapshot.Interfaces[m.netif(m.managed)].Index = number(row[1])
+			m.interfaceOf(m.managed).Index = number(row[1])
 		}
 		return true
 	}
@@ -230,7 +230,7 @@ func (m *machine) networkctl(line string) bool {
 	if !known {
 		return slices.Contains(networkctlValues, row[1]) && m.ignore()
 	}
-	i := &m.Reading.Snapshot.Interfaces[m.netif(m.managed)]
+	i := m.interfaceOf(m.managed)
 	switch row[1] {
 	case "Type", "Kind":
 		if kind := managerKinds[value]; i.Kind == "" {

@@ -177,7 +177,7 @@ func (m *machine) finishPCI() {
 			if name = address; m.netif(name) < 0 {
 				continue
 			}
-			m.Reading.Snapshot.Interfaces[m.netif(name)].Kind = ""
+			m.interfaceOf(name).Kind = ""
 		} else if !known {
 			continue
 		}

@@ -60,7 +60,8 @@ var (
 				"dropped at what takes only those, and no router says so", a.First, a.Second, a.Least)
 		},
 		fixed: func(_ record.Finding, a cause.MTUs) []string {
-			return []string{theSteps, fmt.Sprintf("or, if every host and switch of the subnet takes packets of %d bytes, "+
+			return []string{theSteps,
+				fmt.Sprintf("or, if every host and switch of the subnet takes packets of %d bytes, "+
 				"an MTU of %[1]d on all of them", a.Most)}
 		}})
 	_ = say(cause.MACTwice, words[cause.Two]{read: "IEEE 802.1D; ip-link(8)",
