@@ -62,7 +62,7 @@ var (
 		fixed: func(_ record.Finding, a cause.MTUs) []string {
 			return []string{theSteps,
 				fmt.Sprintf("or, if every host and switch of the subnet takes packets of %d bytes, "+
-				"an MTU of %[1]d on all of them", a.Most)}
+					"an MTU of %[1]d on all of them", a.Most)}
 		}})
 	_ = say(cause.MACTwice, words[cause.Two]{read: "IEEE 802.1D; ip-link(8)",
 		found: "Two interfaces with addresses of one subnet have the same MAC address, and neither is made on the " +
