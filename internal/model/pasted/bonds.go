@@ -2,12 +2,12 @@ package pasted
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -132,11 +132,11 @@ func (m *machine) addSlave(b *netstate.Bond, name string) *netstate.BondMember {
 }
 
 var (
-	bondRow   = regexp.MustCompile(`^\s*([A-Za-z0-9][A-Za-z0-9 .()/_-]{0,50}?): ?(.*)$`)
-	bondMbps  = regexp.MustCompile(`^(\d{1,9}) Mbps$`)
-	hashName  = regexp.MustCompile(`^([a-z0-9+]{1,15}) \(\d\)$`)
-	lacpFrame = regexp.MustCompile(`^details (actor|partner) lacp pdu:$`)
-	noneAgg   = regexp.MustCompile(`^bond \S{1,15} has no active aggregator$`)
+	bondRow   = pattern.MustCompile(`^\s*([A-Za-z0-9][A-Za-z0-9 .()/_-]{0,50}?): ?(.*)$`)
+	bondMbps  = pattern.MustCompile(`^(\d{1,9}) Mbps$`)
+	hashName  = pattern.MustCompile(`^([a-z0-9+]{1,15}) \(\d\)$`)
+	lacpFrame = pattern.MustCompile(`^details (actor|partner) lacp pdu:$`)
+	noneAgg   = pattern.MustCompile(`^bond \S{1,15} has no active aggregator$`)
 )
 
 // bonding parses a line of /proc/net/bonding/BOND (drivers/net/bonding/bond_procfs.c):

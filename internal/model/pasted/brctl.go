@@ -1,12 +1,12 @@
 package pasted
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 var _ = register(
@@ -25,25 +25,25 @@ type toolContext struct {
 }
 
 var (
-	brctlHead = regexp.MustCompile(`^bridge name\s+bridge id\s+STP enabled`)
+	brctlHead = pattern.MustCompile(`^bridge name\s+bridge id\s+STP enabled`)
 	// "br0		8000.02004788aa2e8	no		em1"
-	brctlRow  = regexp.MustCompile(`^(\S{1,15})\s+[0-9a-f]{4}\.[0-9a-f]{12}\s+(yes|no)(?:\s+(\S{1,15}))?$`)
-	brctlPort = regexp.MustCompile(`^\s+(\S{1,15})$`)
+	brctlRow  = pattern.MustCompile(`^(\S{1,15})\s+[0-9a-f]{4}\.[0-9a-f]{12}\s+(yes|no)(?:\s+(\S{1,15}))?$`)
+	brctlPort = pattern.MustCompile(`^\s+(\S{1,15})$`)
 
 	// "eth0: negotiated 100baseTx-FD flow-control, link ok"
-	miiRow = regexp.MustCompile(`^(\S{1,15}): (negotiated|no autonegotiation,|autonegotiation (?:failed|restarted),)` +
+	miiRow = pattern.MustCompile(`^(\S{1,15}): (negotiated|no autonegotiation,|autonegotiation (?:failed|restarted),)` +
 		`(?: (\d{2,4}base\w+(?:-FD|-HD)?)(?: flow-control)?,)? (link ok|no link)$`)
 	// "eth0: 100 Mbit, half duplex, link ok"; "eth0: no link"
-	miiForced = regexp.MustCompile(`^(\S{1,15}): (?:(10|100|1000) Mbit, (half|full) duplex, )?(link ok|no link)$`)
-	miiMore   = regexp.MustCompile(`^\s+(product info|basic mode|basic status|capabilities|advertising|link partner|` +
+	miiForced = pattern.MustCompile(`^(\S{1,15}): (?:(10|100|1000) Mbit, (half|full) duplex, )?(link ok|no link)$`)
+	miiMore   = pattern.MustCompile(`^\s+(product info|basic mode|basic status|capabilities|advertising|link partner|` +
 		`registers for MII PHY \d+|[0-9a-f]{4}(?: [0-9a-f]{4}){7}):?\s*(.*)$|^(?:vendor [0-9a-f:]{8}|using the specified MII|` +
 		`No interface specified|usage: mii-tool|\d+ *Mbit)`)
-	miiMode = regexp.MustCompile(`^(\d{2,4})base\w*?-?(FD|HD)?$`)
+	miiMode = pattern.MustCompile(`^(\d{2,4})base\w*?-?(FD|HD)?$`)
 
 	// "wlan0     IEEE 802.11  ESSID:"example""
-	iwconfigHead = regexp.MustCompile(`^(\S{1,15})\s+(?:IEEE 802\.11|unassociated)\S*(?:\s|$)`)
-	noWireless   = regexp.MustCompile(`^\S{1,15}\s+no wireless extensions\.$`)
-	iwconfigMore = regexp.MustCompile(`^\s+(?:Mode:|Bit Rate|Tx-Power|Retry|RTS thr|Fragment thr|Encryption key|Power Management|` +
+	iwconfigHead = pattern.MustCompile(`^(\S{1,15})\s+(?:IEEE 802\.11|unassociated)\S*(?:\s|$)`)
+	noWireless   = pattern.MustCompile(`^\S{1,15}\s+no wireless extensions\.$`)
+	iwconfigMore = pattern.MustCompile(`^\s+(?:Mode:|Bit Rate|Tx-Power|Retry|RTS thr|Fragment thr|Encryption key|Power Management|` +
 		`Link Quality|Signal level|Noise level|Rx invalid|Tx excessive|Invalid misc|Missed beacon|ESSID:|Access Point:|` +
 		`Frequency|Sensitivity|Nickname|Security mode)`)
 )
@@ -113,8 +113,11 @@ func (m *machine) miiTool(line string) bool {
 		}
 		return true
 	}
+	if m.toolNIC == "" || !m.behind("mii-tool") {
+		return false
+	}
 	row := miiMore.FindStringSubmatch(line)
-	if row == nil || m.toolNIC == "" || !m.behind("mii-tool") {
+	if row == nil {
 		return false
 	}
 	if row[1] != "capabilities" {

@@ -2,9 +2,10 @@ package pasted
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 // command is a command of a shell or of a switch: its words, including options, without what only
@@ -99,7 +100,7 @@ var wrappers = map[string]int{"sudo": 0, "doas": 0, "time": 0, "nohup": 0, "busy
 	"exec": 0, "timeout": 1, "nice": 0, "ionice": 0, "chrt": 1, "taskset": 1, "stdbuf": 0, "unbuffer": 0, "watch": 0,
 	"chroot": 1, "toolbox": 0}
 
-var assignment = regexp.MustCompile(`^[A-Za-z_]\w*=\S*$`)
+var assignment = pattern.MustCompile(`^[A-Za-z_]\w*=\S*$`)
 
 // optionsWithValue are options of wrappers that are followed by a value.
 var optionsWithValue = map[string][]string{"sudo": {"-u", "-g", "-U"}, "watch": {"-n", "--interval"},

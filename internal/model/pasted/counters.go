@@ -1,10 +1,11 @@
 package pasted
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 // sections has the sections of netstat -s and the protocols with which names of nstat(8) begin;
@@ -13,10 +14,10 @@ var sections = []string{"MPTcpExt", "TcpExt", "IcmpMsg", "UdpLite6", "UdpLite", 
 	"Tcp", "Udp", "Sctp", "Ip6", "Ip"}
 
 var (
-	nstatRow    = regexp.MustCompile(`^([A-Z][A-Za-z0-9]+)\s+(\d+)\s+[\d.]+$`)
-	sectionHead = regexp.MustCompile(`^([A-Za-z0-9]+):$`)
-	figure      = regexp.MustCompile(`\b\d+\b`)
-	counterName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{1,60}$`)
+	nstatRow    = pattern.MustCompile(`^([A-Z][A-Za-z0-9]+)\s+(\d+)\s+[\d.]+$`)
+	sectionHead = pattern.MustCompile(`^([A-Za-z0-9]+):$`)
+	figure      = pattern.MustCompile(`\b\d+\b`)
+	counterName = pattern.MustCompile(`^[A-Z][A-Za-z0-9]{1,60}$`)
 )
 
 var _ = register(&format{name: "netstat -s", part: "snmp", row: reads((*machine).counter),
@@ -70,10 +71,11 @@ func (m *machine) counter(line string) bool {
 // sentence about TCP, or a counter whose name begins with that.
 func (m *machine) sectionless(text string) bool {
 	value, sentence := sentenceOf(text)
-	for protocol, sentences := range map[string]map[string]string{"Tcp": tcpSentences, "TcpExt": tcpExtSentences} {
-		if name := sentences[sentence]; name != "" && value != "" {
-			return m.add(protocol+"."+name, value)
-		}
+	if name := tcpSentences[sentence]; name != "" && value != "" {
+		return m.add("Tcp."+name, value)
+	}
+	if name := tcpExtSentences[sentence]; name != "" && value != "" {
+		return m.add("TcpExt."+name, value)
 	}
 	name, value, is := strings.Cut(text, ": ")
 	return is && m.command.is("netstat") && strings.HasPrefix(name, "TCP") && counterName.MatchString(name) &&
@@ -82,6 +84,9 @@ func (m *machine) sectionless(text string) bool {
 
 // sentenceOf returns the number of a sentence of netstat -s, and the sentence with N in its place.
 func sentenceOf(text string) (value, sentence string) {
+	if !strings.ContainsAny(text, "0123456789") {
+		return "", text
+	}
 	value = figure.FindString(text)
 	return value, strings.TrimSuffix(strings.Replace(text, value, "N", 1), ".")
 }

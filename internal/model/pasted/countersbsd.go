@@ -1,10 +1,11 @@
 package pasted
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 // bsdHeads are heads of parts in the output of netstat of FreeBSD, OpenBSD and macOS. They have the
@@ -28,16 +29,16 @@ type bsdCounterContext struct{ bsdSection, bsdHistogram string }
 
 var (
 	// "	182733 data packets (264596384 bytes) retransmitted"
-	bsdSentence = regexp.MustCompile(`^\s+(\d{1,20}) (\S.*)$`)
+	bsdSentence = pattern.MustCompile(`^\s+(\d{1,20}) (\S.*)$`)
 	// "		destination unreachable: 65"
-	bsdType    = regexp.MustCompile(`^\s+([A-Za-z#][A-Za-z0-9 #/-]{0,60})(?:: |= )(\d{1,20})$`)
-	bsdSubhead = regexp.MustCompile(`^\s+(?:(Input|Output) (?:packet )?histogram(?: \(by type\))?|Histogram of [a-z ]+|Mbuf statistics|` +
+	bsdType    = pattern.MustCompile(`^\s+([A-Za-z#][A-Za-z0-9 #/-]{0,60})(?:: |= )(\d{1,20})$`)
+	bsdSubhead = pattern.MustCompile(`^\s+(?:(Input|Output) (?:packet )?histogram(?: \(by type\))?|Histogram of [a-z ]+|Mbuf statistics|` +
 		`two or more (?:ext )?mbuf|[Ss]ource addresses .*|TCP connection count by state|ICMP address mask responses are disabled|` +
 		`Failures of source address selection|dropped due to .*):?$|^TCP connection count by state:$`)
 	// "0/48123/0 requests for mbufs denied (mbufs/clusters/mbuf+clusters)"
-	mbufRow = regexp.MustCompile(`^\s*\d+K?(?:/\d+K?){0,3} (?:\d+k (?:\(page size\) )?|\d+K?B? )?` +
+	mbufRow = pattern.MustCompile(`^\s*\d+K?(?:/\d+K?){0,3} (?:\d+k (?:\(page size\) )?|\d+K?B? )?` +
 		`(?:requests for )?(?:mbufs?|mbuf\+clusters|jumbo clusters)\b`)
-	memoryRow = regexp.MustCompile(`^\s*\d+K?(?:/\d+K?){0,2} (?:bytes|Kbytes|KB) (?:allocated to network|returned to the system)\b|` +
+	memoryRow = pattern.MustCompile(`^\s*\d+K?(?:/\d+K?){0,2} (?:bytes|Kbytes|KB) (?:allocated to network|returned to the system)\b|` +
 		`^\s*\d+(?:/\d+){0,2} (?:requests for (?:memory|sfbufs|I/O)|calls to (?:protocol )?drain|sendfile syscalls|sfbufs|` +
 		`pages (?:read|were)|times sendfile)\b`)
 )
@@ -96,7 +97,7 @@ var bsdTypes = map[string]string{"destination unreachable": "DestUnreachs", "rou
 var bsdNouns = strings.Fields("packets datagrams overflows checksums requests accepts connections bytes fragments " +
 	"times episodes redirects signatures")
 
-var bsdFigure = regexp.MustCompile(`\b\d{1,20}\b`)
+var bsdFigure = pattern.MustCompile(`\b\d{1,20}\b`)
 
 // bsdCounter parses a line of netstat -s of FreeBSD, OpenBSD or macOS, whose counters are since boot.
 func (m *machine) bsdCounter(line string) bool {

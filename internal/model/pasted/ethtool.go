@@ -2,12 +2,12 @@ package pasted
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 // ethtools has what is known about a machine's NICs while its text is parsed.
@@ -76,16 +76,16 @@ var ethtoolBlocks = []block{
 }
 
 var (
-	blockHead = regexp.MustCompile(
+	blockHead = pattern.MustCompile(
 		`^([A-Z][A-Za-z]+(?: [a-z]+){0,4}) for ([^\s:]{1,15})(?: with \d{1,5} RX ring\(s\))?:$`)
-	nameless = regexp.MustCompile(`^(?:(NIC statistics|driver):|(Permanent address): |` +
+	nameless = pattern.MustCompile(`^(?:(NIC statistics|driver):|(Permanent address): |` +
 		`\s*Identifier\s+: 0x[0-9a-f]{2} \(|` +
 		`(\d{1,5} RX rings available)$)`)
-	keyed     = regexp.MustCompile(`^\s*(\S[^:]{0,60}?)\s*:\s*(.*)$`)
-	ifname    = regexp.MustCompile(`^[^\s/:-][^\s/:]{0,14}$`)
-	ofEthtool = regexp.MustCompile(`^(netlink error.*|Cannot get .*|no stats available|rmgr: .*|rxclass: .*|` +
+	keyed     = pattern.MustCompile(`^\s*(\S[^:]{0,60}?)\s*:\s*(.*)$`)
+	ifname    = pattern.MustCompile(`^[^\s/:-][^\s/:]{0,14}$`)
+	ofEthtool = pattern.MustCompile(`^(netlink error.*|Cannot get .*|no stats available|rmgr: .*|rxclass: .*|` +
 		`RX classification rule retrieval failed|No data available|Operation not supported)$`)
-	linkMode = regexp.MustCompile(`^(\d{2,7})base`)
+	linkMode = pattern.MustCompile(`^(\d{2,7})base`)
 )
 
 // ethtoolBlock returns the block that a command prints, and its interface. Empty: unknown.
@@ -204,7 +204,7 @@ func (m *machine) ethtool(line string) bool {
 
 // idleRows reads the rows of a block that no rule uses.
 func idleRows(rows string) func(*machine, *netstate.NIC, string) bool {
-	matcher := regexp.MustCompile(rows)
+	matcher := pattern.MustCompile(rows)
 	return func(m *machine, _ *netstate.NIC, line string) bool { return matcher.MatchString(line) && m.ignore() }
 }
 

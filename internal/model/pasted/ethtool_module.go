@@ -2,24 +2,24 @@ package pasted
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
 var (
 	// power matches an optical power: "0.5678 mW / -2.46 dBm", "0.0000 mW / -inf dBm".
-	power = regexp.MustCompile(`^\d{1,4}\.\d{1,4} mW / (-?(?:\d{1,3}\.\d{1,3}|inf)) dBm$`)
+	power = pattern.MustCompile(`^\d{1,4}\.\d{1,4} mW / (-?(?:\d{1,3}\.\d{1,3}|inf)) dBm$`)
 	// lane matches a power of a lane, and alone that of a module with one lane; thresholds have other
 	// names.
-	rxLane = regexp.MustCompile(
+	rxLane = pattern.MustCompile(
 		`^(?:Rcvr signal avg optical power ?\(Channel \d\)|Receiver signal (?:average optical|OMA) power)$`)
-	txLane  = regexp.MustCompile(`^(?:Transmit avg optical power ?\(Channel \d\)|Laser output power)$`)
-	celsius = regexp.MustCompile(`^(-?\d{1,3}\.\d{1,2}) degrees C`)
-	hexDump = regexp.MustCompile(`^(?:0x[0-9a-f]{4}:|Offset\s+Values|------\s+------)`)
+	txLane  = pattern.MustCompile(`^(?:Transmit avg optical power ?\(Channel \d\)|Laser output power)$`)
+	celsius = pattern.MustCompile(`^(-?\d{1,3}\.\d{1,2}) degrees C`)
+	hexDump = pattern.MustCompile(`^(?:0x[0-9a-f]{4}:|Offset\s+Values|------\s+------)`)
 )
 
 // mostLanes limits the lanes of a module.

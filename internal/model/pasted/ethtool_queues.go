@@ -1,12 +1,12 @@
 package pasted
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/setting"
 )
 
@@ -76,11 +76,11 @@ func (m *machine) channel(nic *netstate.NIC, line string) bool {
 }
 
 var (
-	adaptive = regexp.MustCompile(`^Adaptive RX:\s+(\S+)\s+TX:\s+(\S+)$`)
+	adaptive = pattern.MustCompile(`^Adaptive RX:\s+(\S+)\s+TX:\s+(\S+)$`)
 	// coalesceKey matches a key of ethtool -c, and profile a line of the profile of dynamic
 	// moderation: "{.usec =   1, .pkts = 256, .comps = n/a,},".
-	coalesceKey = regexp.MustCompile(`^([a-z][a-z0-9-]*|CQE mode RX)$`)
-	profile     = regexp.MustCompile(`^\s*\{\.usec = .*\},?$`)
+	coalesceKey = pattern.MustCompile(`^([a-z][a-z0-9-]*|CQE mode RX)$`)
+	profile     = pattern.MustCompile(`^\s*\{\.usec = .*\},?$`)
 )
 
 // coalescing parses a line of ethtool -c.
@@ -106,9 +106,9 @@ func (m *machine) coalescing(nic *netstate.NIC, line string) bool {
 
 var (
 	// tableRow matches a row of an RSS table: "    8:      0     1     2     3".
-	tableRow = regexp.MustCompile(`^\s*(\d{1,5}):((?:\s+\d{1,5})+)$`)
-	hashKey  = regexp.MustCompile(`^(?:[0-9a-f]{2}:){3,}[0-9a-f]{2}$`)
-	hashRow  = regexp.MustCompile(`^\s+[a-z0-9-]+: (on|off)$`)
+	tableRow = pattern.MustCompile(`^\s*(\d{1,5}):((?:\s+\d{1,5})+)$`)
+	hashKey  = pattern.MustCompile(`^(?:[0-9a-f]{2}:){3,}[0-9a-f]{2}$`)
+	hashRow  = pattern.MustCompile(`^\s+[a-z0-9-]+: (on|off)$`)
 )
 
 // largestTable limits an RSS table, in entries.
@@ -155,13 +155,13 @@ func (m *machine) finishRSS(nic *netstate.NIC) {
 }
 
 var (
-	hashedHead = regexp.MustCompile(
+	hashedHead = pattern.MustCompile(
 		`^(TCP|UDP|SCTP) over IPV([46]) flows use these fields for computing Hash flow key:$`)
 	// hashedFields maps the fields of ethtool -n IF rx-flow-hash to the letters of -N.
 	hashedFields = map[string]string{"L2DA": "m", "VLAN tag": "v", "L3 proto": "t", "IP SA": "s", "IP DA": "d",
 		"L4 bytes 0 & 1 [TCP/UDP src port]": "f", "L4 bytes 2 & 3 [TCP/UDP dst port]": "n",
 		"Discard pkts flow type": "r"}
-	ruleType = regexp.MustCompile(`^(TCP|UDP|SCTP) over IPv([46])$`)
+	ruleType = pattern.MustCompile(`^(TCP|UDP|SCTP) over IPv([46])$`)
 	// ruleFields maps the fields of a rule to arguments of ethtool -N.
 	ruleFields = map[string]string{"Src IP addr": "src-ip", "Dest IP addr": "dst-ip", "TOS": "tos",
 		"Traffic Class": "tclass", "Src port": "src-port", "Dest port": "dst-port", "Protocol": "l4proto",

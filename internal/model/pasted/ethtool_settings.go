@@ -1,12 +1,12 @@
 package pasted
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 // linkSetting parses a line of ethtool IF. Link modes continue on the following lines.
@@ -127,7 +127,7 @@ func (m *machine) driver(nic *netstate.NIC, line string) bool {
 }
 
 // stampRow matches a capability or mode of ethtool -T.
-var stampRow = regexp.MustCompile(`^\s+[a-z0-9-]+(\s+\((SOF|HWTSTAMP)_\w+\))?$`)
+var stampRow = pattern.MustCompile(`^\s+[a-z0-9-]+(\s+\((SOF|HWTSTAMP)_\w+\))?$`)
 
 // stamping parses a line of ethtool -T, which no rule uses.
 func (m *machine) stamping(_ *netstate.NIC, line string) bool {

@@ -23,7 +23,8 @@ type format struct {
 	// header reports whether a line begins a table. A second table belongs to another machine unless
 	// a prompt names the same one.
 	header func(*machine, string) bool
-	// row reads a line. It returns unread if the line does not have this form.
+	// row reads a line. It returns unread if the line does not have this form, and then leaves the
+	// machine as it was.
 	row func(*machine, string) mark
 	// whole reads all lines of a text at once, such as JSON. It is used only where the command or
 	// the file is known, and instead of row.
@@ -40,6 +41,9 @@ type format struct {
 	host func(c command, line string) string
 	// comments says that lines that begin with # are comments, and no commands of root.
 	comments bool
+	// bounded says that the format keeps a summary of bounded size of any number of lines. Of others, lines
+	// after the first mostRows that are used are not read.
+	bounded bool
 	// shapeless says that only a command or a file's name tells the format.
 	shapeless bool
 }

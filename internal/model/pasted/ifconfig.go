@@ -4,12 +4,12 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 var _ = register(&format{name: "ifconfig", part: "interfaces", row: reads((*machine).ifconfig),
@@ -32,16 +32,16 @@ type ifconfigHeadLine struct {
 
 var (
 	// "eth0      Link encap:Ethernet  HWaddr 02:16:7E:35:C7:C2"
-	encapHead = regexp.MustCompile(`^(\S{1,15})\s+Link encap:(.*?)(?:\s+HWaddr (\S+))?\s*$`)
+	encapHead = pattern.MustCompile(`^(\S{1,15})\s+Link encap:(.*?)(?:\s+HWaddr (\S+))?\s*$`)
 	// "eth0: flags=4163<UP,BROADCAST,RUNNING,MULTICAST>  mtu 1500"
-	flagsHead = regexp.MustCompile(`^(\S{1,18}): flags=[0-9a-fA-F]{1,16}(?:<([A-Z0-9_,]*)>)?(?:\s(.*))?$`)
+	flagsHead = pattern.MustCompile(`^(\S{1,18}): flags=[0-9a-fA-F]{1,16}(?:<([A-Z0-9_,]*)>)?(?:\s(.*))?$`)
 
-	flagsRow     = regexp.MustCompile(`^(\[NO FLAGS\]|[A-Z]+(?: [A-Z]+)*)\s+MTU:(\d{1,6})\s+Metric:`)
-	packetsRow   = regexp.MustCompile(`^(RX|TX) packets:? ?(\d{1,20})\b(.*)$`)
-	errorsRow    = regexp.MustCompile(`^(RX|TX) errors (\d{1,20})\b(.*)$`)
-	bytesRow     = regexp.MustCompile(`^RX bytes:(\d{1,20}) .*TX bytes:(\d{1,20})\b`)
-	collisionRow = regexp.MustCompile(`^collisions:(\d{1,20})\b(?:\s+txqueuelen:(\d{1,9}))?`)
-	ignoredRow   = regexp.MustCompile(`^(?:Interrupt:|Base address:|Memory:|DMA chan:|Media:|\[?RX compressed|` +
+	flagsRow     = pattern.MustCompile(`^(\[NO FLAGS\]|[A-Z]+(?: [A-Z]+)*)\s+MTU:(\d{1,6})\s+Metric:`)
+	packetsRow   = pattern.MustCompile(`^(RX|TX) packets:? ?(\d{1,20})\b(.*)$`)
+	errorsRow    = pattern.MustCompile(`^(RX|TX) errors (\d{1,20})\b(.*)$`)
+	bytesRow     = pattern.MustCompile(`^RX bytes:(\d{1,20}) .*TX bytes:(\d{1,20})\b`)
+	collisionRow = pattern.MustCompile(`^collisions:(\d{1,20})\b(?:\s+txqueuelen:(\d{1,9}))?`)
+	ignoredRow   = pattern.MustCompile(`^(?:Interrupt:|Base address:|Memory:|DMA chan:|Media:|\[?RX compressed|` +
 		`TX compressed|compressed:|device (?:interrupt|memory|base|dma)|media \w+$|EtherTalk|IPX/|econet|ipx )`)
 )
 

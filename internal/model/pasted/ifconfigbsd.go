@@ -1,12 +1,12 @@
 package pasted
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -17,20 +17,20 @@ type bsdContext struct {
 
 var (
 	// "media: Ethernet autoselect (1000baseT <full-duplex,rxpause,txpause>)"
-	mediaRow = regexp.MustCompile(`^media: ?(.*)$`)
+	mediaRow = pattern.MustCompile(`^media: ?(.*)$`)
 	// "1000baseT <half-duplex>": the part in parentheses is what was negotiated
-	mediaMode = regexp.MustCompile(`^(\d{1,4}(?:\.\d)?)(G?)(?:base|Base|BASE)-?(\w*)\S*(?: <?([a-z0-9,-]+)>?)?`)
+	mediaMode = pattern.MustCompile(`^(\d{1,4}(?:\.\d)?)(G?)(?:base|Base|BASE)-?(\w*)\S*(?: <?([a-z0-9,-]+)>?)?`)
 	// "media 1000baseT mediaopt full-duplex", of ifconfig -m
-	supportedRow = regexp.MustCompile(`^media (\S+)(?: mediaopt|$)`)
-	laggPortRow  = regexp.MustCompile(`^(?:laggport:|trunkport|member:) (\S{1,15})(?: (.*))?$`)
-	laggModeRow  = regexp.MustCompile(`^(?:laggproto|trunk: trunkproto|bond mode:) (\w+)\b`)
-	bsdVLAN      = regexp.MustCompile(`^(?:vlan: (\d{1,4}) (?:.* )?parent interface: (\S+)` +
+	supportedRow = pattern.MustCompile(`^media (\S+)(?: mediaopt|$)`)
+	laggPortRow  = pattern.MustCompile(`^(?:laggport:|trunkport|member:) (\S{1,15})(?: (.*))?$`)
+	laggModeRow  = pattern.MustCompile(`^(?:laggproto|trunk: trunkproto|bond mode:) (\w+)\b`)
+	bsdVLAN      = pattern.MustCompile(`^(?:vlan: (\d{1,4}) (?:.* )?parent interface: (\S+)` +
 		`|encap: vnetid (\d{1,4}) parent (\S+).*)$`)
 	// "(8000,02:0d:b9:00:00:02,405C,0000,0000)]", of LACP
-	aggregator = regexp.MustCompile(`^\([0-9A-F]{4},[0-9A-Fa-f:-]{17},`)
-	moduleRow  = regexp.MustCompile(`^module temperature: (-?\d{1,3}(?:\.\d+)?) C\b`)
-	lanePower  = regexp.MustCompile(`^(?:lane \d+: )?RX(?: power)?: [\d.]+ mW \((-?\d{1,2}(?:\.\d+)?) dBm\)`)
-	vendorRow  = regexp.MustCompile(`^vendor: (.*?) PN: (\S+)(?: SN: .*)?$`)
+	aggregator = pattern.MustCompile(`^\([0-9A-F]{4},[0-9A-Fa-f:-]{17},`)
+	moduleRow  = pattern.MustCompile(`^module temperature: (-?\d{1,3}(?:\.\d+)?) C\b`)
+	lanePower  = pattern.MustCompile(`^(?:lane \d+: )?RX(?: power)?: [\d.]+ mW \((-?\d{1,2}(?:\.\d+)?) dBm\)`)
+	vendorRow  = pattern.MustCompile(`^vendor: (.*?) PN: (\S+)(?: SN: .*)?$`)
 )
 
 // bsdKinds maps drivers of software interfaces of FreeBSD, OpenBSD and macOS to kinds of Linux where

@@ -3,12 +3,12 @@ package pasted
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -23,13 +23,13 @@ var _ = register(
 
 var (
 	// cpuHead matches the head of a table with a column for each CPU.
-	cpuHead = regexp.MustCompile(`^\s*CPU\d{1,5}(?:\s+CPU\d{1,5})*$`)
-	cpuRow  = regexp.MustCompile(`^\s*([A-Za-z0-9_]{1,20}):((?:\s+\d{1,20})+)((?:\s+\S+)*)$`)
+	cpuHead = pattern.MustCompile(`^\s*CPU\d{1,5}(?:\s+CPU\d{1,5})*$`)
+	cpuRow  = pattern.MustCompile(`^\s*([A-Za-z0-9_]{1,20}):((?:\s+\d{1,20})+)((?:\s+\S+)*)$`)
 	// irqOfChip matches a row of /proc/interrupts with the name of an interrupt controller.
-	irqOfChip = regexp.MustCompile(
+	irqOfChip = pattern.MustCompile(
 		`^\s*\d{1,5}:(?:\s+\d{1,20})+\s+(?:IR-)?(?:PCI-MSIX?|GIC|ITS-MSI|MSI|IO-APIC|XICS|XIVE|PIC-MSI|dummy)\S*\s`)
-	otherIRQ   = regexp.MustCompile(`^[A-Z]{3}\d?$`) // NMI, LOC, IPI0
-	netSoftirq = regexp.MustCompile(`^\s*NET_[RT]X:(?:\s+\d{1,20})+$`)
+	otherIRQ   = pattern.MustCompile(`^[A-Z]{3}\d?$`) // NMI, LOC, IPI0
+	netSoftirq = pattern.MustCompile(`^\s*NET_[RT]X:(?:\s+\d{1,20})+$`)
 	softirqs   = []string{"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"}
 )
 
@@ -153,12 +153,12 @@ func (m *machine) eventsOf(cpu int) *netstate.CPUEvents {
 
 var (
 	// busOfIRQ is the PCI address in the name of an interrupt: mlx5_comp0@pci:0000:1d:00.0.
-	busOfIRQ = regexp.MustCompile(`@(?:pci:)?([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\b`)
+	busOfIRQ = pattern.MustCompile(`@(?:pci:)?([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\b`)
 	// netOfIRQ matches names of interfaces in that of an interrupt, behind that of a driver:
 	// eth0-TxRx-0, i40e-enp1s0f0-TxRx-3.
-	netOfIRQ = regexp.MustCompile(`^(?:[a-z0-9_]+-)?(` +
+	netOfIRQ = pattern.MustCompile(`^(?:[a-z0-9_]+-)?(` +
 		`(?:eth|em|ib|lan|wan|wlan)\d+|en[opsxP][0-9a-zA-Z]+|p\d+p\d+|wl[opsx]\w+)(?:-|$)`)
-	virtioOfIRQ = regexp.MustCompile(`^virtio\d+-(?:input|output)\.\d+$`)
+	virtioOfIRQ = pattern.MustCompile(`^virtio\d+-(?:input|output)\.\d+$`)
 )
 
 // finishIRQs adds the interrupts to their NICs.
@@ -215,7 +215,7 @@ func (m *machine) interfaceOfIRQ(name string, byBus map[string]string) string {
 }
 
 // statRow matches the times of all or one of the CPUs in /proc/stat.
-var statRow = regexp.MustCompile(`^cpu(\d{0,5}) +(\d{1,18}(?: \d{1,18}){6,9})$`)
+var statRow = pattern.MustCompile(`^cpu(\d{0,5}) +(\d{1,18}(?: \d{1,18}){6,9})$`)
 
 // cpuTimes parses a line of /proc/stat (proc_stat(5)), in ticks of 1/100 s.
 func (m *machine) cpuTimes(line string) bool {

@@ -3,13 +3,13 @@ package pasted
 import (
 	"encoding/json"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/device"
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -23,7 +23,7 @@ var _ = register(
 // its first member tells the format; it is on the next line with -p. Read reports whether an element
 // of the list is of the format.
 func ipJSON(name, part, key string, read func(*machine, json.RawMessage) bool, objects ...string) *format {
-	first := regexp.MustCompile(`^\[ ?(?:\{\},? ?)*\{ ?(?:` + key + `:|$)`)
+	first := pattern.MustCompile(`^\[ ?(?:\{\},? ?)*\{ ?(?:` + key + `:|$)`)
 	return &format{name: name, part: part, sure: first.MatchString,
 		command: func(c command) bool {
 			return c.has("-j", "-json", "-jp", "--json") && slices.ContainsFunc(objects, c.ip)

@@ -3,14 +3,15 @@ package pasted
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 // token matches a word of the values of ip(8), which then is in a line of text.
-var token = regexp.MustCompile(`^[^\s\x00-\x1f]{1,100}$`)
+var token = pattern.MustCompile(`^[^\s\x00-\x1f]{1,100}$`)
 
 // members returns the values of the members of an object by their keys, each as one word. Is is false
 // if one is none.

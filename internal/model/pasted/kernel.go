@@ -1,16 +1,16 @@
 package pasted
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
 var (
-	softnetRow = regexp.MustCompile(`^[0-9a-f]{8}(?: [0-9a-f]{8}){8,14}$`)
+	softnetRow = pattern.MustCompile(`^[0-9a-f]{8}(?: [0-9a-f]{8}){8,14}$`)
 )
 
 var _ = register(
@@ -49,12 +49,12 @@ func (m *machine) softnet(line string) bool {
 }
 
 var (
-	qdiscHead = regexp.MustCompile(
+	qdiscHead = pattern.MustCompile(
 		`^qdisc (\w{1,15}) ([0-9a-f]{1,4}:) (?:dev (\S{1,15}) )?(root|parent|ingress|clsact|refcnt)\b`)
-	qdiscLimit = regexp.MustCompile(` (root|parent [0-9a-f]{1,4}:[0-9a-f]{1,4}) .*\blimit (\d{1,10})[pb]?(?: |$)`)
-	qdiscSent  = regexp.MustCompile(
+	qdiscLimit = pattern.MustCompile(` (root|parent [0-9a-f]{1,4}:[0-9a-f]{1,4}) .*\blimit (\d{1,10})[pb]?(?: |$)`)
+	qdiscSent  = pattern.MustCompile(
 		`^\s+Sent (\d{1,20}) bytes (\d{1,20}) pkts? \(dropped (\d{1,20}), overlimits (\d{1,20}) requeues (\d{1,20})\)`)
-	qdiscBacklog = regexp.MustCompile(`^\s+backlog (\d+(?:\.\d+)?)([KMG]?)b (\d{1,18})p\b`)
+	qdiscBacklog = pattern.MustCompile(`^\s+backlog (\d+(?:\.\d+)?)([KMG]?)b (\d{1,18})p\b`)
 )
 
 // qdiscOf parses the head of a queueing discipline in the output of tc -s qdisc. The head does not

@@ -2,12 +2,12 @@ package pasted
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -21,13 +21,13 @@ import (
 //	{"_TRANSPORT":"kernel","PRIORITY":"6","MESSAGE":"igc …", …}                journalctl -o json
 
 var _ = register(
-	&format{name: "dmesg", part: "kernel log", row: reads((*machine).logged), sure: logRow.MatchString,
+	&format{name: "dmesg", part: "kernel log", bounded: true, row: reads((*machine).logged), sure: logRow.MatchString,
 		host: func(_ command, line string) string {
 			parts := monotonicRow.FindStringSubmatch(line)
 			return strings.Join(parts[min(1, len(parts)):], "")
 		},
 		command: programs("dmesg", "journalctl", "logread"), files: []string{"dmesg", "dmesg_*", "log/dmesg.*"}},
-	&format{name: "syslog", part: "kernel log", row: reads((*machine).syslog), host: syslogHost,
+	&format{name: "syslog", part: "kernel log", bounded: true, row: reads((*machine).syslog), host: syslogHost,
 		sure: func(line string) bool {
 			entry, is := syslogOf(line)
 			return is && entry.program == "kernel"
@@ -65,13 +65,13 @@ const decoded = `(?:<(\d{1,3})>|(kern|user|mail|daemon|auth|syslog|lpr|news|uucp
 
 // logRow matches a line of dmesg(1) with facility and level (-x) or priority (-r), and with the time
 // since boot, the time of day (-T, -e, --time-format iso) or the thread (CONFIG_PRINTK_CALLER).
-var logRow = regexp.MustCompile(`^ ?` + decoded +
+var logRow = pattern.MustCompile(`^ ?` + decoded +
 	`(?:\[ *(\d{1,10}\.\d{1,9})(?: *<[ \d.]{1,20}>)?\]|\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4}(?: *<[ \d.]{1,20}>)?\]|` +
 	`\[[A-Z][a-z]{2} ?\d{1,2} \d\d:\d\d\]|\[ *\+\d{1,6}\.\d{1,9}\]|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d,\d{6}[+-]\d\d:\d\d)` +
 	`(?: ?\[ *[TC]\d{1,9}\])?(?: (.*))?$`)
 
 // bareRow matches a line of dmesg without time stamps: with facility and level or priority, or alone.
-var bareRow = regexp.MustCompile(`^` + decoded + `(.*)$`)
+var bareRow = pattern.MustCompile(`^` + decoded + `(.*)$`)
 
 var (
 	logLevels = []string{"emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"}
@@ -83,7 +83,7 @@ var (
 const usualLevel = 4
 
 // program matches the beginning of a message that a program has written to the kernel's log.
-var programLog = regexp.MustCompile(`^[\w./@-]{1,40}\[\d{1,8}\]: `)
+var programLog = pattern.MustCompile(`^[\w./@-]{1,40}\[\d{1,8}\]: `)
 
 // logged parses a line of dmesg(1), also without time stamps where the first line has none.
 func (m *machine) logged(line string) bool {
@@ -109,9 +109,9 @@ func (m *machine) logged(line string) bool {
 }
 
 // monotonicRow matches a line of the kernel of journalctl -o short-monotonic, which names the machine.
-var monotonicRow = regexp.MustCompile(`^\[ *\d{1,10}\.\d{1,9}(?: *<[ \d.]{1,20}>)?\] ([\w.-]{1,64}) kernel: `)
+var monotonicRow = pattern.MustCompile(`^\[ *\d{1,10}\.\d{1,9}(?: *<[ \d.]{1,20}>)?\] ([\w.-]{1,64}) kernel: `)
 
-var hostAndProgram = regexp.MustCompile(`^([\w.-]{1,64}) ([\w./@()-]{1,60})(?:\[\d{1,8}\])?: ?(.*)$`)
+var hostAndProgram = pattern.MustCompile(`^([\w.-]{1,64}) ([\w./@()-]{1,60})(?:\[\d{1,8}\])?: ?(.*)$`)
 
 // loggedBare parses a line of the output of dmesg(1) without time stamps, such as that of FreeBSD.
 func (m *machine) loggedBare(line string) bool {

@@ -1,16 +1,16 @@
 package pasted
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 // pciAddress matches the address of a PCI device, with its domain.
-var pciAddress = regexp.MustCompile(`^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
+var pciAddress = pattern.MustCompile(`^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
 
 // kindDetails reads a line of ip -d that begins with the kind of an interface: "vlan protocol 802.1Q
 // id 100 <REORDER_HDR>", "bond mode 802.3ad miimon 100 …", "bridge forward_delay 1500 … vlan_filtering

@@ -3,13 +3,13 @@ package pasted
 import (
 	"cmp"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/device"
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 var _ = register(
@@ -19,11 +19,11 @@ var _ = register(
 		}})
 
 // linkHead matches the line that begins an interface in the output of ip address and ip link.
-var linkHead = regexp.MustCompile(`^(\d{1,9}): ([^:@\s]{1,15})(@\S+)?: <([A-Z0-9_,-]*)> (.*)$`)
+var linkHead = pattern.MustCompile(`^(\d{1,9}): ([^:@\s]{1,15})(@\S+)?: <([A-Z0-9_,-]*)> (.*)$`)
 
 var (
 	// onelineAddress matches what ip -o address prints of an address.
-	onelineAddress = regexp.MustCompile(`^(\d{1,9}): ([^:@\s]{1,15})(@\S+)?\s+(inet6?) (.*)$`)
+	onelineAddress = pattern.MustCompile(`^(\d{1,9}): ([^:@\s]{1,15})(@\S+)?\s+(inet6?) (.*)$`)
 )
 
 // link parses a line of ip address, ip link or ip -s link. With -o, the lines of an interface or of
@@ -183,7 +183,7 @@ func (m *machine) beginLink(head []string) {
 }
 
 // plainName matches a name that a shell takes literally (netstate.HostSnapshot.Check).
-var plainName = regexp.MustCompile(`^[0-9A-Za-z._:@/%+,=-]{1,60}$`)
+var plainName = pattern.MustCompile(`^[0-9A-Za-z._:@/%+,=-]{1,60}$`)
 
 // netif returns the index of an interface, which it adds if it is new. -1: there are too many, or its
 // name must not appear in a command.

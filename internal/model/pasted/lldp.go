@@ -3,12 +3,12 @@ package pasted
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -81,7 +81,7 @@ func neighbour(i named) netstate.LLDPNeighbour {
 	return n
 }
 
-var mau = regexp.MustCompile(`^([0-9]{1,4})(G?)[bB][aA][sS][eE]`)
+var mau = pattern.MustCompile(`^([0-9]{1,4})(G?)[bB][aA][sS][eE]`)
 
 // media returns the speed in Mbit/s and the duplex mode of a MAU type such as "1000BaseTFD -
 // Four-pair Category 5 UTP, full duplex mode".

@@ -1,12 +1,12 @@
 package pasted
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -27,9 +27,9 @@ func lldpJSON(c command) bool {
 
 var (
 	// lldpInterface begins a neighbour.
-	lldpInterface = regexp.MustCompile(`^Interface: +([\w.@:-]{1,30}), via: ([\w-]{1,20})(?:, RID: \d+)?(?:, Time: .*)?$`)
-	lldpRule      = regexp.MustCompile(`^-{20,}$`)
-	lldpRow       = regexp.MustCompile(`^ +([A-Z][\w /.-]{1,40}): *(.*)$`)
+	lldpInterface = pattern.MustCompile(`^Interface: +([\w.@:-]{1,30}), via: ([\w-]{1,20})(?:, RID: \d+)?(?:, Time: .*)?$`)
+	lldpRule      = pattern.MustCompile(`^-{20,}$`)
+	lldpRow       = pattern.MustCompile(`^ +([A-Z][\w /.-]{1,40}): *(.*)$`)
 )
 
 // lldpText parses a line of lldpctl(8) in its plain form:

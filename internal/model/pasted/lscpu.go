@@ -1,8 +1,9 @@
 package pasted
 
 import (
-	"regexp"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 var _ = register(
@@ -17,18 +18,18 @@ var _ = register(
 		files: []string{"cpufreq/scaling_governor"}, sure: governorFile.MatchString})
 
 var (
-	lscpuKey = regexp.MustCompile(`^(?:CPU\(s\)|On-line CPU\(s\) list|NUMA node\(s\)|NUMA node\d+ CPU\(s\)|` +
+	lscpuKey = pattern.MustCompile(`^(?:CPU\(s\)|On-line CPU\(s\) list|NUMA node\(s\)|NUMA node\d+ CPU\(s\)|` +
 		`Thread\(s\) per core|Core\(s\) per socket|CPU op-mode\(s\)):\s+\S`)
-	lscpuRow   = regexp.MustCompile(`^\s*([A-Za-z][A-Za-z0-9 ()/.,_-]{0,50}):(?:\s+(.*))?$`)
-	lscpuTable = regexp.MustCompile(
+	lscpuRow   = pattern.MustCompile(`^\s*([A-Za-z][A-Za-z0-9 ()/.,_-]{0,50}):(?:\s+(.*))?$`)
+	lscpuTable = pattern.MustCompile(
 		`^(?:CPU\s+(?:NODE|SOCKET|CORE|MAXMHZ|ONLINE).*|\s*\d{1,5}(?:\s+\S+){3,}|#.*|[\d,]+)$`)
-	cpuinfoRow   = regexp.MustCompile(`^[A-Za-z0-9_ .()/-]{1,40}\s*:(?: .*)?$`)
-	policyRow    = regexp.MustCompile(`^\s+The governor "([a-z_]{1,20})" may decide which speed to use`)
-	analyzed     = regexp.MustCompile(`^analyzing CPU (\d{1,5}):?`)
-	cpupowerRow  = regexp.MustCompile(`^(?:cpufrequtils .*|Report errors .*|  +\S.*|Not Available|CPU \d{1,5}: .*)$`)
-	governorName = regexp.MustCompile(
+	cpuinfoRow   = pattern.MustCompile(`^[A-Za-z0-9_ .()/-]{1,40}\s*:(?: .*)?$`)
+	policyRow    = pattern.MustCompile(`^\s+The governor "([a-z_]{1,20})" may decide which speed to use`)
+	analyzed     = pattern.MustCompile(`^analyzing CPU (\d{1,5}):?`)
+	cpupowerRow  = pattern.MustCompile(`^(?:cpufrequtils .*|Report errors .*|  +\S.*|Not Available|CPU \d{1,5}: .*)$`)
+	governorName = pattern.MustCompile(
 		`^(?:performance|powersave|ondemand|conservative|schedutil|userspace|interactive)$`)
-	governorFile = regexp.MustCompile(
+	governorFile = pattern.MustCompile(
 		`^/sys/devices/system/cpu/(?:cpufreq/policy|cpu)(\d{1,5})/(?:cpufreq/)?scaling_governor:(\w+)$`)
 )
 
@@ -38,12 +39,13 @@ type governors struct{ governorOf map[int]string }
 // lscpu parses a line of lscpu(1), of which the number of CPUs is used. "CPU(s)" includes those that
 // are offline; the list of those that are online follows.
 func (m *machine) lscpu(line string) bool {
+	if !m.command.is("lscpu") && !m.lscpuBegan && !lscpuKey.MatchString(line) &&
+		!strings.HasPrefix(strings.TrimLeft(line, " \t"), "Architecture:") {
+		return false
+	}
 	row := lscpuRow.FindStringSubmatch(line)
 	if row == nil {
 		return m.command.is("lscpu") && lscpuTable.MatchString(line) && m.ignore()
-	}
-	if !m.command.is("lscpu") && !lscpuKey.MatchString(line) && !m.lscpuBegan && row[1] != "Architecture" {
-		return false
 	}
 	m.lscpuBegan = true
 	switch row[1] {

@@ -103,7 +103,7 @@ func (m *machine) isSwitch() bool {
 }
 
 func (r *reader) other() *machine {
-	m := &machine{has: map[*format]bool{}, context: context{at: -1}}
+	m := &machine{has: map[*format]bool{}, usedLines: map[*format]int{}, context: context{at: -1}}
 	if r.next != "" {
 		m.named, m.Reading.Host = true, r.next
 	}

@@ -2,11 +2,11 @@ package pasted
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 // interfaceParts is what is known of a machine's interfaces, besides their snapshots, while its text
@@ -58,7 +58,7 @@ func (m *machine) note(name string) *interfaceNote {
 func (m *machine) behind(format string) bool { return m.last != nil && m.last.name == format }
 
 // wordlike matches a name of an interface that a shell takes literally.
-var wordlike = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@+-]{0,14}$`)
+var wordlike = pattern.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@+-]{0,14}$`)
 
 // countersOf returns the counters of an interface, and adds them if the machine has none. Summed says
 // that a text has sums of several of the kernel's counters, as /proc/net/dev has them: they do not

@@ -2,8 +2,9 @@ package pasted
 
 import (
 	"net/netip"
-	"regexp"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 var _ = register(
@@ -28,16 +29,16 @@ type tableContext struct {
 var (
 	// "Iface      MTU    RX-OK RX-ERR RX-DRP RX-OVR    TX-OK TX-ERR TX-DRP TX-OVR Flg"
 	// "Name    Mtu Network       Address              Ipkts Ierrs Idrop    Opkts Oerrs  Coll"
-	interfaceHead = regexp.MustCompile(`^(?:Iface\s+MTU\s+(?:Met\s+)?RX-OK\s|Name\s+Mtu\s+Network\s+Address\s)`)
+	interfaceHead = pattern.MustCompile(`^(?:Iface\s+MTU\s+(?:Met\s+)?RX-OK\s|Name\s+Mtu\s+Network\s+Address\s)`)
 	// "ix0    1500 <Link#1>      02:a0:57:72:b3:8d 91827364  4121     0 81726354     0 91823"
-	linkRow = regexp.MustCompile(`^(\S{1,16})\s+(\d{1,6})\s+<Link(?:#(\d{1,6}))?>\s+(.*)$`)
-	netRow  = regexp.MustCompile(`^(\S{1,16})\s+(\d{1,6}|-)\s+(\S+)\s+(\S+)((?:\s+(?:\d{1,20}|-))+)\s*$`)
-	flgRow  = regexp.MustCompile(`^(\S{1,16})\s+(\d{1,6})((?:\s+\d{1,20}){8,9})\s+([A-Zdmps]{1,12}|\[NO FLAGS\])$`)
-	noStats = regexp.MustCompile(`^\S{1,16}\s+\d{1,6}\s+(?:\d+\s+)?-?\s*no statistics available -`)
+	linkRow = pattern.MustCompile(`^(\S{1,16})\s+(\d{1,6})\s+<Link(?:#(\d{1,6}))?>\s+(.*)$`)
+	netRow  = pattern.MustCompile(`^(\S{1,16})\s+(\d{1,6}|-)\s+(\S+)\s+(\S+)((?:\s+(?:\d{1,20}|-))+)\s*$`)
+	flgRow  = pattern.MustCompile(`^(\S{1,16})\s+(\d{1,6})((?:\s+\d{1,20}){8,9})\s+([A-Zdmps]{1,12}|\[NO FLAGS\])$`)
+	noStats = pattern.MustCompile(`^\S{1,16}\s+\d{1,6}\s+(?:\d+\s+)?-?\s*no statistics available -`)
 
-	deviceHead = regexp.MustCompile(`^\s*(?:Inter-\|\s+Receive\s+\|\s+Transmit|face \|bytes\s+packets errs drop fifo)`)
-	loopback   = regexp.MustCompile(`^lo\d*$`)
-	deviceRow  = regexp.MustCompile(`^\s*([^\s:]{1,15}(?::\d{1,5})?):\s*(\d{1,20}(?:\s+\d{1,20}){15})$`)
+	deviceHead = pattern.MustCompile(`^\s*(?:Inter-\|\s+Receive\s+\|\s+Transmit|face \|bytes\s+packets errs drop fifo)`)
+	loopback   = pattern.MustCompile(`^lo\d*$`)
+	deviceRow  = pattern.MustCompile(`^\s*([^\s:]{1,15}(?::\d{1,5})?):\s*(\d{1,20}(?:\s+\d{1,20}){15})$`)
 )
 
 // interfaceColumns maps heads of netstat -i to counters as /proc/net/dev and ifnet(9) have them. The

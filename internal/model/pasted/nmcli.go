@@ -2,11 +2,11 @@ package pasted
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -30,30 +30,30 @@ type managerContext struct {
 
 var (
 	// "GENERAL.HWADDR:                         02:00:00:00:00:01"
-	nmcliKey = regexp.MustCompile(`^((?:GENERAL|CAPABILITIES|INTERFACE-FLAGS|WIRED-PROPERTIES|WIFI-PROPERTIES|AP|BOND|BRIDGE|` +
+	nmcliKey = pattern.MustCompile(`^((?:GENERAL|CAPABILITIES|INTERFACE-FLAGS|WIRED-PROPERTIES|WIFI-PROPERTIES|AP|BOND|BRIDGE|` +
 		`TEAM|VLAN|BLUETOOTH|CONNECTIONS|IP[46]|DHCP[46])\.[A-Z0-9-]+)(?:\[\d{1,4}\])?:\s*(.*)$`)
 	// "ipv4.method:                            auto", of a profile
-	nmcliSetting = regexp.MustCompile(`^[a-z0-9-]+\.[a-z0-9-]+:`)
-	nmcliProfile = regexp.MustCompile(`^(?:connection|802-3-ethernet|ipv4|ipv6)\.[a-z-]+:`)
-	nmcliHead    = regexp.MustCompile(`^(?:DEVICE\s+TYPE\s+STATE\s|NAME\s+UUID\s+TYPE\s|RUNNING\s+VERSION\s|STATE\s+CONNECTIVITY\s|` +
+	nmcliSetting = pattern.MustCompile(`^[a-z0-9-]+\.[a-z0-9-]+:`)
+	nmcliProfile = pattern.MustCompile(`^(?:connection|802-3-ethernet|ipv4|ipv6)\.[a-z-]+:`)
+	nmcliHead    = pattern.MustCompile(`^(?:DEVICE\s+TYPE\s+STATE\s|NAME\s+UUID\s+TYPE\s|RUNNING\s+VERSION\s|STATE\s+CONNECTIVITY\s|` +
 		`PERMISSION\s+VALUE)`)
-	nmcliTable = regexp.MustCompile(`^org\.freedesktop\.NetworkManager\.|^\S.*\s[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\s+\S+|` +
+	nmcliTable = pattern.MustCompile(`^org\.freedesktop\.NetworkManager\.|^\S.*\s[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\s+\S+|` +
 		`^\S{1,15}\s+\S+\s+(?:connected|disconnected|connecting|unavailable|unmanaged|deactivating)\b`)
 	// "ens33: connected to ens33"
-	nmcliDevice = regexp.MustCompile(`^(\S{1,15}): (?:connected(?: \([^)]*\))? to |connected$|connecting|disconnected|unavailable|` +
+	nmcliDevice = pattern.MustCompile(`^(\S{1,15}): (?:connected(?: \([^)]*\))? to |connected$|connecting|disconnected|unavailable|` +
 		`unmanaged|deactivating)`)
 	// "	ethernet (e1000), 02:00:00:00:00:01, hw, mtu 1500"
-	nmcliLink = regexp.MustCompile(`^\s+([a-z][a-z0-9-]*)(?: \(([^)]{1,30})\))?((?:, [^,]+)+)$`)
-	nmcliLine = regexp.MustCompile(`^\s+(?:"|ip[46] default|route[46] |master |vpn |servers: |domains: |interface: |port )`)
-	nmcliText = regexp.MustCompile(`^(?:DNS configuration:$|Use "nmcli device show"|"nmcli connection show"|Consult nmcli\(1\)|` +
+	nmcliLink = pattern.MustCompile(`^\s+([a-z][a-z0-9-]*)(?: \(([^)]{1,30})\))?((?:, [^,]+)+)$`)
+	nmcliLine = pattern.MustCompile(`^\s+(?:"|ip[46] default|route[46] |master |vpn |servers: |domains: |interface: |port )`)
+	nmcliText = pattern.MustCompile(`^(?:DNS configuration:$|Use "nmcli device show"|"nmcli connection show"|Consult nmcli\(1\)|` +
 		`Warning: nmcli \()`)
 
 	// "● 2: eth0"
-	networkctlHead = regexp.MustCompile(`^\s*[●○↻*]\s*(\d{1,9}): (\S{1,15})\s*$`)
-	networkctlKey  = regexp.MustCompile(`^\s+([A-Z][A-Za-z0-9 ()/-]{1,40}):(?: (.*))?$`)
-	networkctlRow  = regexp.MustCompile(`^(?:\s*\d{1,9} \S{1,15}\s+\S+\s+\S+\s+\S+\s*$|\d+ links? listed\.$|` +
+	networkctlHead = pattern.MustCompile(`^\s*[●○↻*]\s*(\d{1,9}): (\S{1,15})\s*$`)
+	networkctlKey  = pattern.MustCompile(`^\s+([A-Z][A-Za-z0-9 ()/-]{1,40}):(?: (.*))?$`)
+	networkctlRow  = pattern.MustCompile(`^(?:\s*\d{1,9} \S{1,15}\s+\S+\s+\S+\s+\S+\s*$|\d+ links? listed\.$|` +
 		`[●○*]\s+(?:Interfaces|State): )`)
-	speedRow = regexp.MustCompile(`^(\d{1,4}(?:\.\d+)?)([MG])bps$`)
+	speedRow = pattern.MustCompile(`^(\d{1,4}(?:\.\d+)?)([MG])bps$`)
 )
 
 // managerKinds maps types of devices of NetworkManager and systemd-networkd to kinds of links. Empty:

@@ -1,6 +1,6 @@
 package pasted
 
-import "regexp"
+import "linerate/internal/model/pattern"
 
 // Tools and files without any meaning for the rules. Their output is ignored as far as no other format
 // tells that a line is its own.
@@ -22,7 +22,7 @@ func ignoredAll(name string, is func(command) bool, files ...string) *format {
 }
 
 var (
-	cdpSure = regexp.MustCompile(`^(?:Capability Codes: R - Router|Device ID +Local Intrf|Device ID:|Advertisement version: \d)`)
-	cdpRow  = regexp.MustCompile(`^(?:\s+[SDIMr] - |-{5,}|[\w.-]+$|\s*[\w.-]* +\w{2,4} \d[\d/.]* +\d+ .*|\s*(?:Entry address|IP address|IPv[46] address|Platform|` +
+	cdpSure = pattern.MustCompile(`^(?:Capability Codes: R - Router|Device ID +Local Intrf|Device ID:|Advertisement version: \d)`)
+	cdpRow  = pattern.MustCompile(`^(?:\s+[SDIMr] - |-{5,}|[\w.-]+$|\s*[\w.-]* +\w{2,4} \d[\d/.]* +\d+ .*|\s*(?:Entry address|IP address|IPv[46] address|Platform|` +
 		`Interface|Holdtime|Version|Native VLAN|Duplex|VTP Management Domain|Management address|Total cdp entries).*|Copyright .*|Compiled .*|.* Software, .*)`)
 )

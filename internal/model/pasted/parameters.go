@@ -3,12 +3,12 @@ package pasted
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 	"linerate/internal/model/settingfile"
 )
@@ -26,20 +26,20 @@ var _ = register(
 		command: programs("sysctl")})
 
 var (
-	sysctlRow = regexp.MustCompile(
+	sysctlRow = pattern.MustCompile(
 		`^((?:net|kernel|vm|fs|dev|abi|user|debug|sunrpc|crypto|fscache)\.[\w./@:-]{1,200}) ?= ?(.*)$`)
-	sysctlOther = regexp.MustCompile(`^sysctl: `) // permission denied on key …
+	sysctlOther = pattern.MustCompile(`^sysctl: `) // permission denied on key …
 	// applyingRow is printed by sysctl --system before the lines of a file.
-	applyingRow = regexp.MustCompile(`^\* Applying (/\S{1,200}) \.\.\.$`)
+	applyingRow = pattern.MustCompile(`^\* Applying (/\S{1,200}) \.\.\.$`)
 	// procParameterRow is a file below /proc/sys with its value, as grep prints it.
-	procParameterRow = regexp.MustCompile(`^/proc/sys/((?:net|kernel|vm|fs|dev|user)/[\w./@-]{1,200}):(.*)$`)
-	procPath         = regexp.MustCompile(`^/proc/sys/([\w./@:-]{1,200})$`)
+	procParameterRow = pattern.MustCompile(`^/proc/sys/((?:net|kernel|vm|fs|dev|user)/[\w./@-]{1,200}):(.*)$`)
+	procPath         = pattern.MustCompile(`^/proc/sys/([\w./@:-]{1,200})$`)
 	// filedParameter is a line of a sysctl.d(5) file with the file's name, as grep prints it.
-	filedParameter = regexp.MustCompile(`^/(?:etc|run|usr/lib|usr/local/lib)/sysctl[\w./-]{0,100}\.conf:`)
+	filedParameter = pattern.MustCompile(`^/(?:etc|run|usr/lib|usr/local/lib)/sysctl[\w./-]{0,100}\.conf:`)
 	// bsdRow is a parameter as FreeBSD and macOS print it, with a colon, or OpenBSD, with "=".
-	bsdRow = regexp.MustCompile(`^((?:kern|vm|vfs|net|hw|dev|machdep|security|debug|user|compat|ddb|hint|kstat|p1003_1b)` +
+	bsdRow = pattern.MustCompile(`^((?:kern|vm|vfs|net|hw|dev|machdep|security|debug|user|compat|ddb|hint|kstat|p1003_1b)` +
 		`\.[\w.%-]{1,200})(: |:$|=)`)
-	bsdNet = regexp.MustCompile(`^net\.(inet6?|link|isr|route|bpf|local|key|pf\w*|pipex|etherip|my|wlan|accf|graph|` +
+	bsdNet = pattern.MustCompile(`^net\.(inet6?|link|isr|route|bpf|local|key|pf\w*|pipex|etherip|my|wlan|accf|graph|` +
 		`necp|smb|cfil|utun|network|classq|qos|soflow|stats|aggregate\w*)\.`)
 )
 

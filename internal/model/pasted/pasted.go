@@ -13,17 +13,18 @@ package pasted
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 // LargestText is the maximum size of a pasted text in bytes.
 const LargestText = 64 << 20
 
-// Limits: machines, rows of a table, interfaces, bytes of a line that is no JSON, and of a name.
-const mostMachines, mostRows, mostInterfaces, longestLine, longestName = 100, 20_000, 4096, 16_000, 60
+// Limits: machines, used lines of a format and rows of a table, interfaces, bytes of a line that is no
+// JSON, and of a name.
+const mostMachines, mostRows, mostInterfaces, longestLine, longestName = 100, 100_000, 4096, 16_000, 60
 
 // Text is the result of Parse.
 type Text struct {
@@ -55,9 +56,11 @@ func behindGap(_ *machine, _ string, gap bool) bool { return gap }
 type machine struct {
 	netstate.HostSnapshot
 	named bool // by a prompt
-	// has has the formats that were read of the machine, and last that of the last line.
-	has  map[*format]bool
-	last *format
+	// has has the formats that were read of the machine, usedLines how many lines of each are used, and
+	// last the format of the last line.
+	has       map[*format]bool
+	usedLines map[*format]int
+	last      *format
 	// used reports whether any line of the machine is in its snapshot, and ignored whether the line that
 	// is read has no meaning for any rule.
 	used, ignored bool
@@ -133,7 +136,7 @@ func behind(c command) *context {
 // of a prompt in the output of script(1) (ECMA-48: CSI, OSC and the choice of a character set), and
 // the carriage return with which readline ends the sequence that it writes before the output of a
 // command.
-var control = regexp.MustCompile(
+var control = pattern.MustCompile(
 	`\x1b\[\?2004[hl]\r?|\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~])`)
 
 // Parse parses a text. It returns an error if the text is too large, or if no line is understood.

@@ -2,12 +2,12 @@ package pasted
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 var _ = register(&format{name: "lspci", part: "pci", row: reads((*machine).lspci), command: programs("lspci"),
@@ -15,24 +15,24 @@ var _ = register(&format{name: "lspci", part: "pci", row: reads((*machine).lspci
 
 var (
 	// pciHead matches the line that begins a device: its address, its class and its name.
-	pciHead = regexp.MustCompile(`^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ` +
+	pciHead = pattern.MustCompile(`^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ` +
 		`([A-Z][A-Za-z /-]{1,40}(?: \[[0-9a-f]{4}\])?|"[^"]{1,60}"|[0-9a-f]{4})(?:: | ")(.*)$`)
 	// linkStatus and linkMost match the negotiated and the highest state of a PCIe link:
 	// "LnkSta: Speed 8GT/s (downgraded), Width x4 (downgraded)".
-	linkStatus = regexp.MustCompile(`^\s*LnkSta:\s+Speed (\d{1,3}(?:\.\d)?)GT/s(?: \(\w+\))?, Width x(\d{1,2})\b`)
-	linkMost   = regexp.MustCompile(`^\s*LnkCap:\s+Port #\d{1,3}, Speed (\d{1,3}(?:\.\d)?)GT/s, Width x(\d{1,2})\b`)
-	pciNode    = regexp.MustCompile(`^\s+NUMA node: (\d{1,4})$`)
-	pciDriver  = regexp.MustCompile(`^\s+Kernel driver in use: ([\w-]{1,30})$`)
-	pciDump    = regexp.MustCompile(`^(?:[0-9a-f]{2,3}: (?:[0-9a-f]{2} ?){16}|[ -]*[-+\\|].*)$`)
+	linkStatus = pattern.MustCompile(`^\s*LnkSta:\s+Speed (\d{1,3}(?:\.\d)?)GT/s(?: \(\w+\))?, Width x(\d{1,2})\b`)
+	linkMost   = pattern.MustCompile(`^\s*LnkCap:\s+Port #\d{1,3}, Speed (\d{1,3}(?:\.\d)?)GT/s, Width x(\d{1,2})\b`)
+	pciNode    = pattern.MustCompile(`^\s+NUMA node: (\d{1,4})$`)
+	pciDriver  = pattern.MustCompile(`^\s+Kernel driver in use: ([\w-]{1,30})$`)
+	pciDump    = pattern.MustCompile(`^(?:[0-9a-f]{2,3}: (?:[0-9a-f]{2} ?){16}|[ -]*[-+\\|].*)$`)
 	// bandwidth matches a message of the kernel (pcie_print_link_status in drivers/pci/pci.c).
-	bandwidth = regexp.MustCompile(`([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S{1,15})?: ` +
+	bandwidth = pattern.MustCompile(`([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S{1,15})?: ` +
 		`\d{1,4}\.\d{3} Gb/s available PCIe bandwidth(?:, limited by (\d{1,3}\.\d) GT/s PCIe x(\d{1,2}) link at \S+ ` +
 		`\(capable of \d{1,4}\.\d{3} Gb/s with (\d{1,3}\.\d) GT/s PCIe x(\d{1,2}) link\)|` +
 		` \((\d{1,3}\.\d) GT/s PCIe x(\d{1,2}) link\))`)
-	renamed = regexp.MustCompile(
+	renamed = pattern.MustCompile(
 		`\b([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (\S{1,15}): renamed from \S{1,15}$`)
 	// busName matches a name of systemd.net-naming-scheme(7) that has the device's PCI address.
-	busName = regexp.MustCompile(`^en(?:P(\d{1,5}))?p(\d{1,3})s(\d{1,2})(?:f([0-7]))?(?:np\d{1,3}|d\d{1,3})?$`)
+	busName = pattern.MustCompile(`^en(?:P(\d{1,5}))?p(\d{1,3})s(\d{1,2})(?:f([0-7]))?(?:np\d{1,3}|d\d{1,3})?$`)
 )
 
 // pciDevice is a device of the class of networks.
@@ -116,7 +116,7 @@ func (m *machine) lspci(line string) bool {
 	return true
 }
 
-var pciSelected = regexp.MustCompile(`^(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
+var pciSelected = pattern.MustCompile(`^(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
 
 // pciLogged adds what the kernel's log says of PCIe links, and of names of interfaces: it maps
 // interfaces to addresses.

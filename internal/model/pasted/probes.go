@@ -3,12 +3,12 @@ package pasted
 import (
 	"cmp"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -30,10 +30,10 @@ type pathTrace struct {
 }
 
 var (
-	localhostRow = regexp.MustCompile(`^ ?\d{1,3}\?: \[LOCALHOST\]`)
-	traceRow     = regexp.MustCompile(`^ ?\d{1,3}\??:  ?\S`)
-	traceEnd     = regexp.MustCompile(`^ +(?:Resume|Too many hops): pmtu \d+`)
-	tracePMTU    = regexp.MustCompile(`\bpmtu (\d{2,5})\b`)
+	localhostRow = pattern.MustCompile(`^ ?\d{1,3}\?: \[LOCALHOST\]`)
+	traceRow     = pattern.MustCompile(`^ ?\d{1,3}\??:  ?\S`)
+	traceEnd     = pattern.MustCompile(`^ +(?:Resume|Too many hops): pmtu \d+`)
+	tracePMTU    = pattern.MustCompile(`\bpmtu (\d{2,5})\b`)
 )
 
 // traced parses a line of tracepath(8):
@@ -101,8 +101,8 @@ func (c command) last() string {
 }
 
 var (
-	tracerouteHead = regexp.MustCompile(`^traceroute6? to \S+ \(\S+\)(?: from \S+)?, \d+ hops max(?:, \d+ byte packets)?$`)
-	tracerouteRow  = regexp.MustCompile(`^ ?\d{1,3}  ?(?:\[\S+\] )?(?:\*|\S+ \(\S+\)|[\da-f:.]{3,39}\b)|^ {3,}(?:\[\S+\] )?\S+ \(\S+\)  \d`)
+	tracerouteHead = pattern.MustCompile(`^traceroute6? to \S+ \(\S+\)(?: from \S+)?, \d+ hops max(?:, \d+ byte packets)?$`)
+	tracerouteRow  = pattern.MustCompile(`^ ?\d{1,3}  ?(?:\[\S+\] )?(?:\*|\S+ \(\S+\)|[\da-f:.]{3,39}\b)|^ {3,}(?:\[\S+\] )?\S+ \(\S+\)  \d`)
 )
 
 // routed ignores a line of traceroute(8): the routers of a path are used by no rule.
@@ -113,9 +113,9 @@ func (m *machine) routed(line string) bool {
 }
 
 var (
-	mtrHead = regexp.MustCompile(`^HOST: \S+ +Loss% +Snt +Last +Avg +Best +Wrst +StDev`)
-	mtrRow  = regexp.MustCompile(`^ {0,2}\d{1,3}\.(?:\|--|\s) ?(\S+) +(\d{1,3}(?:\.\d+)?)%? +(\d{1,7}) +[\d.]+ +([\d.]{1,12}) +([\d.]{1,12}) +([\d.]{1,12})`)
-	mtrNote = regexp.MustCompile(`^(Start: |\s+\|  ?[|` + "`" + `]|\s+[|` + "`" + `+]-- )`)
+	mtrHead = pattern.MustCompile(`^HOST: \S+ +Loss% +Snt +Last +Avg +Best +Wrst +StDev`)
+	mtrRow  = pattern.MustCompile(`^ {0,2}\d{1,3}\.(?:\|--|\s) ?(\S+) +(\d{1,3}(?:\.\d+)?)%? +(\d{1,7}) +[\d.]+ +([\d.]{1,12}) +([\d.]{1,12}) +([\d.]{1,12})`)
+	mtrNote = pattern.MustCompile(`^(Start: |\s+\|  ?[|` + "`" + `]|\s+[|` + "`" + `+]-- )`)
 )
 
 // mtr parses a line of mtr -r. That of the peer counts its answers; routers may limit theirs.
@@ -143,7 +143,7 @@ func (m *machine) mtr(line string) bool {
 }
 
 // peerName matches addresses and names of peers that can be in a command.
-var peerName = regexp.MustCompile(`^[\w.:-]{1,64}$`)
+var peerName = pattern.MustCompile(`^[\w.:-]{1,64}$`)
 
 // finishProbes makes the probes of peers from what ping(8) and tracepath(8) have said of each.
 func (m *machine) finishProbes() {

@@ -3,9 +3,10 @@ package pasted
 import (
 	"encoding/hex"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
+
+	"linerate/internal/model/pattern"
 )
 
 var _ = register(
@@ -15,10 +16,10 @@ var _ = register(
 		files: []string{"net/ipv6_route"}, sure: route6Row.MatchString})
 
 var (
-	procHead = regexp.MustCompile(`^Iface\s+Destination\s+Gateway\s+Flags\s`)
-	procRow  = regexp.MustCompile(`^(\S{1,15})\s+([0-9A-F]{8})\s+([0-9A-F]{8})\s+([0-9A-F]{4,8})\s+\d+\s+\d+\s+(\d{1,10})\s+` +
+	procHead = pattern.MustCompile(`^Iface\s+Destination\s+Gateway\s+Flags\s`)
+	procRow  = pattern.MustCompile(`^(\S{1,15})\s+([0-9A-F]{8})\s+([0-9A-F]{8})\s+([0-9A-F]{4,8})\s+\d+\s+\d+\s+(\d{1,10})\s+` +
 		`([0-9A-F]{8})\s+\d+\s+\d+\s+\d+\s*$`)
-	route6Row = regexp.MustCompile(`^([0-9a-f]{32}) ([0-9a-f]{2}) [0-9a-f]{32} [0-9a-f]{2} ([0-9a-f]{32}) ` +
+	route6Row = pattern.MustCompile(`^([0-9a-f]{32}) ([0-9a-f]{2}) [0-9a-f]{32} [0-9a-f]{2} ([0-9a-f]{32}) ` +
 		`([0-9a-f]{8}) [0-9a-f]{8} [0-9a-f]{8} ([0-9a-f]{8})\s+(\S{1,15})$`)
 )
 

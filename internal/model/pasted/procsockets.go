@@ -3,11 +3,11 @@ package pasted
 import (
 	"net/netip"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 var _ = register(&format{name: "net/tcp", part: "sockets", row: reads((*machine).procSocket),
@@ -16,10 +16,10 @@ var _ = register(&format{name: "net/tcp", part: "sockets", row: reads((*machine)
 	}})
 
 var (
-	procSocketHead = regexp.MustCompile(`^\s*sl\s+local_address\s+rem(?:ote)?_address\s+st\s+tx_queue`)
+	procSocketHead = pattern.MustCompile(`^\s*sl\s+local_address\s+rem(?:ote)?_address\s+st\s+tx_queue`)
 	// " 7345: 00000000:232A 00000000:0000 07 00000000:00034200 00:00000000 00000000     0        0 31337 2
 	// ffff880fe3f1d440 1887364512"
-	procSocketRow = regexp.MustCompile(`^\s*\d{1,9}: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) ` +
+	procSocketRow = pattern.MustCompile(`^\s*\d{1,9}: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) ` +
 		`([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) ([0-9A-F]{2}) ([0-9A-F]{8}):([0-9A-F]{8}) ([0-9A-F]{2}):[0-9A-F]{8,16} ` +
 		`([0-9A-F]{8})\s+\d{1,10}\s+(\d{1,10})\s+\d{1,20}((?: +\S+)*)$`)
 )

@@ -2,7 +2,6 @@ package pasted
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -32,6 +31,7 @@ type reader struct {
 	tentative []line
 	shape     *format
 	trial     *machine
+	scratch   *machine // to try formats
 	lines     map[*format]*FormatLines
 	// member is the file of an archive that is read: all of it is one section. Empty: none is. of is
 	// the host of a text with several sections.
@@ -78,7 +78,7 @@ func (r *reader) read(l line) {
 		r.count(nil, idle)
 		r.gap = true
 		return
-	case noise.MatchString(l.text):
+	case isNoise(l.text):
 		r.count(nil, idle)
 		return
 	case len(r.in.formats) == 0:
@@ -94,7 +94,7 @@ func (r *reader) readKnown(l line) {
 		r.collect(l)
 		return
 	}
-	if noise.MatchString(l.text) {
+	if isNoise(l.text) {
 		r.count(nil, idle)
 		return
 	}
@@ -112,9 +112,22 @@ func (r *reader) readKnown(l line) {
 	r.lose(l)
 }
 
-// noise matches what shells and programs say instead of an output.
-var noise = regexp.MustCompile(`(?i)(^|: )(command not found|permission denied|operation not permitted|no such (file or directory|device)` +
-	`|not found|operation not supported|cannot open|invalid argument|is a directory)\.?$|^(Last login: |logout$|exit$|\^C$|\[sudo\] password)`)
+// isNoise reports whether a line is what shells and programs print instead of an output.
+func isNoise(text string) bool {
+	text = strings.ToLower(strings.TrimSuffix(text, "."))
+	for _, said := range complaints {
+		if before, is := strings.CutSuffix(text, said); is && (before == "" || strings.HasSuffix(before, ": ")) {
+			return true
+		}
+	}
+	return slices.Contains([]string{"logout", "exit", "^c"}, text) || strings.HasPrefix(text, "last login: ") ||
+		strings.HasPrefix(text, "[sudo] password")
+}
+
+// complaints are the reasons of shells and of the C library, in small letters.
+var complaints = []string{"command not found", "permission denied", "operation not permitted",
+	"no such file or directory", "no such device", "not found", "operation not supported", "cannot open",
+	"invalid argument", "is a directory"}
 
 // names reports whether a line that ends with a colon names a machine.
 func (r *reader) names(text, name string) bool {
@@ -252,8 +265,15 @@ func (r *reader) take(f *format, l line) mark {
 	if f.row == nil {
 		return unread
 	}
+	if !f.bounded && m.usedLines[f] >= mostRows {
+		r.lose(l)
+		return used
+	}
 	result := f.row(m, l.text)
-	m.used = m.used || result == used
+	if result == used {
+		m.used = true
+		m.usedLines[f]++
+	}
 	if result != unread {
 		r.keep(m, f)
 		r.count(f, result)
@@ -273,9 +293,18 @@ func (r *reader) guess(l line) {
 		r.take(r.now.last, l) != unread {
 		return
 	}
-	trial := &machine{}
+	if r.scratch == nil {
+		r.scratch = &machine{}
+	}
+	trial := r.scratch
+	r.blank(trial)
+	guessed := func(f *format) bool { return !f.shapeless && f.row != nil && f != r.shape }
+	if !slices.ContainsFunc(formats, func(f *format) bool { return guessed(f) && trial.try(f, l.text) }) {
+		r.lose(l)
+		return
+	}
 	for _, f := range likely(l.text) {
-		if f.shapeless || f.row == nil || f == r.shape {
+		if !guessed(f) {
 			continue
 		}
 		r.blank(trial)
@@ -284,7 +313,7 @@ func (r *reader) guess(l line) {
 			continue
 		}
 		r.drop()
-		r.shape, r.trial, r.tentative = f, trial, []line{l}
+		r.scratch, r.shape, r.trial, r.tentative = nil, f, trial, []line{l}
 		trial.last = f
 		if headed || f.tells(l.text) {
 			r.commit()

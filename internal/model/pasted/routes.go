@@ -2,12 +2,12 @@ package pasted
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -45,9 +45,9 @@ var (
 	// attributes are words that follow the destination of a route.
 	attributes = []string{"via", "nhid", "proto", "scope", "src", "metric", "from", "table", "tos", "linkdown", "dead",
 		"onlink", "mtu", "advmss", "uid", "encap"}
-	nextHop   = regexp.MustCompile(`^\s+nexthop (?:via (inet6 )?(\S+) )?\s*dev (\S{1,15}) weight (\d{1,3})(.*)$`)
-	ruleRow   = regexp.MustCompile(`^(\d{1,10}):\s+(not )?from (\S+)(.*)$`)
-	routeMore = regexp.MustCompile(`^\s+(cache\b|nexthop\b|nhid\b)`)
+	nextHop   = pattern.MustCompile(`^\s+nexthop (?:via (inet6 )?(\S+) )?\s*dev (\S{1,15}) weight (\d{1,3})(.*)$`)
+	ruleRow   = pattern.MustCompile(`^(\d{1,10}):\s+(not )?from (\S+)(.*)$`)
+	routeMore = pattern.MustCompile(`^\s+(cache\b|nexthop\b|nhid\b)`)
 )
 
 var routeFormat = &format{name: "ip route", part: "routes", row: reads((*machine).route),

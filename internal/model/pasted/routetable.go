@@ -2,12 +2,12 @@ package pasted
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -30,18 +30,18 @@ type routeContext struct {
 }
 
 var (
-	routeTitle = regexp.MustCompile(`^(?:Kernel IP(?:v6)? routing (?:table|cache)|Routing tables(?: \(fib: \d+\))?|` +
+	routeTitle = pattern.MustCompile(`^(?:Kernel IP(?:v6)? routing (?:table|cache)|Routing tables(?: \(fib: \d+\))?|` +
 		`Internet6?:|Encap:)$`)
 	// "Destination     Gateway         Genmask         Flags Metric Ref    Use Iface"
 	// "Destination                    Next Hop                   Flag Met Ref Use If"
 	// "Destination        Gateway            Flags     Netif Expire"
-	routeHead = regexp.MustCompile(`^Destination\s+(?:Gateway\s+(?:Genmask\s+)?Flags\s|Next Hop\s+Flags?\s)`)
+	routeHead = pattern.MustCompile(`^Destination\s+(?:Gateway\s+(?:Genmask\s+)?Flags\s|Next Hop\s+Flags?\s)`)
 	// "10.0.0.0        -               255.0.0.0       !     0      -        0 -"
-	linuxRoute = regexp.MustCompile(`^(\S+)\s+(\S+)\s+(\d{1,3}(?:\.\d{1,3}){3})\s+([U!][A-Za-z]*)\s+` +
+	linuxRoute = pattern.MustCompile(`^(\S+)\s+(\S+)\s+(\d{1,3}(?:\.\d{1,3}){3})\s+([U!][A-Za-z]*)\s+` +
 		`(\d{1,10}|-)\s+(\d{1,10}|-)\s+(\d{1,10}|-)\s+(\S{1,15})(?:\s+[\d-]+\s+[\d-]+\s+[\d-]+)?$`)
-	linuxRoute6 = regexp.MustCompile(`^(\S+/\d{1,3}|\[?::\]?|default)\s+(\S+)\s+([U!][A-Za-z!]*)\s+(-?\d{1,10})\s+\d+\s+` +
+	linuxRoute6 = pattern.MustCompile(`^(\S+/\d{1,3}|\[?::\]?|default)\s+(\S+)\s+([U!][A-Za-z!]*)\s+(-?\d{1,10})\s+\d+\s+` +
 		`(-?\d+)\s+(\S{1,15})$`)
-	bsdFlags = regexp.MustCompile(`^U[A-Za-z0-9]*$`)
+	bsdFlags = pattern.MustCompile(`^U[A-Za-z0-9]*$`)
 )
 
 // tableRoute parses a line of route(8), or of netstat(8) -r.

@@ -2,9 +2,10 @@ package pasted
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 // A text consists of sections, each of them what one command printed or one file contains. A line
@@ -29,27 +30,27 @@ type start struct {
 var (
 	// prompt matches the prompt of a shell or a switch: "root@nas:~#", "[me@nas ~]$", "switch#show
 	// mac", "nas>", "core@node ~ $", "root@nas ~ %".
-	prompt = regexp.MustCompile(`^\s*(?:\([\w.-]+\) ?)?\[?(?:[\w.-]+@)?([A-Za-z][\w.-]*)` +
+	prompt = pattern.MustCompile(`^\s*(?:\([\w.-]+\) ?)?\[?(?:[\w.-]+@)?([A-Za-z][\w.-]*)` +
 		`(?:[: ][^\s#$>=\]%]*)?\]?(?: \([^()\s]+\))?\s?([#$>%])(?:\s*([^\s:=].*))?$`)
 	// userPrompt has a user's name, and then may have any path.
-	userPrompt = regexp.MustCompile(`^\s*(?:\([\w.-]+\) ?)?\[?[\w.-]+@([A-Za-z0-9][\w.-]*)(?:[:\s]+[~/][^#$>%\]]*)?\]?` +
+	userPrompt = pattern.MustCompile(`^\s*(?:\([\w.-]+\) ?)?\[?[\w.-]+@([A-Za-z0-9][\w.-]*)(?:[:\s]+[~/][^#$>%\]]*)?\]?` +
 		`\s*[#$>%❯]\s*(.*)$`)
 	// nameless matches a prompt without a machine's name: "-bash-4.2#", "# ", "~ # ", "➜  ~".
-	namelessPrompt = regexp.MustCompile(`^\s*(?:-?(?:ba|da|k|z|a|tc)?sh-?[\d.]*|~|/[\w./-]*|➜\s+\S+|└─+|PS [A-Z]:\\[^>]*)?\s?[#$>%❯➜]\s+(\S.*)$|` +
+	namelessPrompt = pattern.MustCompile(`^\s*(?:-?(?:ba|da|k|z|a|tc)?sh-?[\d.]*|~|/[\w./-]*|➜\s+\S+|└─+|PS [A-Z]:\\[^>]*)?\s?[#$>%❯➜]\s+(\S.*)$|` +
 		`^\s*-?(?:ba|da|k|z)?sh-[\d.]+[#$]\s*(.*)$|^\+{1,3} (\S.*)$`)
 	// kali is the first of two lines of a prompt, which names the machine.
-	kali = regexp.MustCompile(`^┌─+\(\S+?[@㉿]([\w.-]+)\)-\[.*\]$`)
+	kali = pattern.MustCompile(`^┌─+\(\S+?[@㉿]([\w.-]+)\)-\[.*\]$`)
 	// fileHead is printed by head(1), tail(1) and more(1) before each of several files.
-	fileHead = regexp.MustCompile(`^(?:==> (\S.*) <==|:{14}\s*$)$`)
+	fileHead = pattern.MustCompile(`^(?:==> (\S.*) <==|:{14}\s*$)$`)
 	// title matches a line that names what follows it: "brik1:". Similar lines are sections of netstat
 	// -s, or keys of ethtool -i that the driver leaves empty.
-	title = regexp.MustCompile(`^([A-Za-z][\w.-]*):$`)
+	title = pattern.MustCompile(`^([A-Za-z][\w.-]*):$`)
 	// frame matches characters around a command that stands alone: "### ip addr ###", "`ip addr`:".
 	frame = "#=*-_+~:[]()`\"'|>$ \t"
 	// leads are words before a command that stands alone.
-	leads = regexp.MustCompile(`(?i)^(?:output of|running|executing|command|cmd|file|contents? of|result of)[: ]+`)
+	leads = pattern.MustCompile(`(?i)^(?:output of|running|executing|command|cmd|file|contents? of|result of)[: ]+`)
 	// fence is the beginning or end of a block of code in Markdown, or such tags of a forum.
-	fence = regexp.MustCompile("^\\s*(?:```+|~~~+)\\s*[\\w-]*\\s*$|^\\s*\\[/?(?:code|quote|pre)(?:=[^\\]]*)?\\]\\s*$")
+	fence = pattern.MustCompile("^\\s*(?:```+|~~~+)\\s*[\\w-]*\\s*$|^\\s*\\[/?(?:code|quote|pre)(?:=[^\\]]*)?\\]\\s*$")
 )
 
 // startOf returns how a line begins a section. Is is false if it does not.
@@ -60,6 +61,16 @@ func startOf(line string) (s start, is bool) {
 	if m := fileHead.FindStringSubmatch(line); m != nil && m[1] != "" {
 		return startWith("", "cat "+m[1]), true
 	}
+	if strings.ContainsAny(line, "#$>%❯➜┌+") {
+		if s, is := prompted(line); is {
+			return s, true
+		}
+	}
+	return alone(line)
+}
+
+// prompted returns the start of a section if the line begins with the prompt of a shell or a switch.
+func prompted(line string) (s start, is bool) {
 	if m := userPrompt.FindStringSubmatch(line); m != nil {
 		return startWith(m[1], m[2]), true
 	}
@@ -80,7 +91,7 @@ func startOf(line string) (s start, is bool) {
 			return s, true
 		}
 	}
-	return alone(line)
+	return s, false
 }
 
 // systemNames begin lines about a kernel and its build, which look like a prompt: "FreeBSD 14.0-RELEASE #0".
@@ -102,20 +113,25 @@ func alone(line string) (s start, is bool) {
 	if text == "" || len(text) > 200 || strings.HasPrefix(strings.TrimSpace(line), "<") {
 		return s, false
 	}
-	text = leads.ReplaceAllString(text, "")
+	if leads.MatchString(text) {
+		text = leads.ReplaceAllString(text, "")
+	}
 	if strings.HasPrefix(text, "/") && !strings.ContainsAny(text, " \t:") {
 		if list := ofFile(text); len(list) > 0 && !strings.HasPrefix(path.Base(text), ".") {
 			return start{command: command{"cat", text}, formats: list}, true
 		}
 	}
+	if c, _ := commandOf(text); !plausible(c) {
+		return s, false
+	}
 	s = startWith("", text)
-	return s, len(s.formats) > 0 && plausible(s.command)
+	return s, len(s.formats) > 0
 }
 
 // plausible reports whether words that stand alone are a command and not a sentence that begins
 // with a program's name: its arguments are options, paths, names of interfaces or objects of ip(8).
 func plausible(c command) bool {
-	if len(c) > 12 {
+	if len(c) == 0 || len(c) > 12 {
 		return false
 	}
 	options := 0
@@ -147,7 +163,7 @@ var bareWords = []string{"ifconfig", "nstat", "dmesg", "iwconfig", "netstat", "s
 	"vmstat", "timedatectl", "hostnamectl", "iptables-save", "ip6tables-save"}
 
 // ifnameLike matches what can only be the name of an interface.
-var ifnameLike = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,14}$`)
+var ifnameLike = pattern.MustCompile(`^[a-z][a-z0-9._-]{0,14}$`)
 
 // knownProgram reports whether some format is printed by the program, whatever its arguments.
 func knownProgram(name string) bool { return slices.Contains(knownPrograms, name) }

@@ -1,10 +1,11 @@
 package pasted
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 var _ = register(
@@ -23,12 +24,12 @@ type snmpContext struct {
 
 var (
 	// "Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors IgnoredMulti MemErrors"
-	snmpNames  = regexp.MustCompile(`^([A-Z][A-Za-z]{1,15}):((?: [A-Z][A-Za-z0-9]{1,60}){2,})$`)
-	snmpValues = regexp.MustCompile(`^([A-Z][A-Za-z]{1,15}):((?: -?\d{1,19})+)$`)
+	snmpNames  = pattern.MustCompile(`^([A-Z][A-Za-z]{1,15}):((?: [A-Z][A-Za-z0-9]{1,60}){2,})$`)
+	snmpValues = pattern.MustCompile(`^([A-Z][A-Za-z]{1,15}):((?: -?\d{1,19})+)$`)
 	// "Ip6InReceives                   	1532"
-	snmp6Row = regexp.MustCompile(`^(?:(Ip6|Icmp6|Udp6|UdpLite6)([A-Z][A-Za-z0-9]{1,60})|ifIndex)\s+(\d{1,19})$`)
+	snmp6Row = pattern.MustCompile(`^(?:(Ip6|Icmp6|Udp6|UdpLite6)([A-Z][A-Za-z0-9]{1,60})|ifIndex)\s+(\d{1,19})$`)
 	// "TCP: inuse 1365 orphan 17 tw 2030 alloc 2788 mem 4109"
-	sockstatRow = regexp.MustCompile(`^(?:(sockets): used \d+|(TCP|UDP|UDPLITE|RAW|FRAG)(6?): inuse (\d{1,18})((?: [a-z]{1,10} \d{1,18})*))$`)
+	sockstatRow = pattern.MustCompile(`^(?:(sockets): used \d+|(TCP|UDP|UDPLITE|RAW|FRAG)(6?): inuse (\d{1,18})((?: [a-z]{1,10} \d{1,18})*))$`)
 )
 
 // ofProtocol reports whether a line has the names of a protocol's counters.

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"math"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -27,18 +27,18 @@ type sockets struct {
 }
 
 var (
-	socketHead = regexp.MustCompile(`^(?:Netid\s+)?(?:State\s+)?Recv-Q\s+Send-Q\s+Local Address`)
-	socketRow  = regexp.MustCompile(
+	socketHead = pattern.MustCompile(`^(?:Netid\s+)?(?:State\s+)?Recv-Q\s+Send-Q\s+Local Address`)
+	socketRow  = pattern.MustCompile(
 		`^(?:(tcp|udp)\s+)?(ESTAB|SYN-SENT|SYN-RECV|FIN-WAIT-1|FIN-WAIT-2|TIME-WAIT|UNCONN|CLOSE-WAIT|LAST-ACK|LISTEN|CLOSING)\s+(\d{1,18})\s+(\d{1,18})\s+(\S+:\S+)\s+(\S+:\S+)(?:\s+(.*))?$`)
-	noSocket = regexp.MustCompile(
+	noSocket = pattern.MustCompile(
 		`^(u_str|u_seq|u_dgr|nl|p_raw|p_dgr|raw|icmp6|vsock|sctp|dccp|mptcp|xdp|tipc|udplite)\s+[A-Z]`)
-	program    = regexp.MustCompile(`users:\(\("([^"]{1,60})"`)
-	skmemDrops = regexp.MustCompile(`skmem:\([^)]*\bd(\d{1,18})\)`)
-	skmemRoom  = regexp.MustCompile(`skmem:\([^)]*\brb(\d{1,18})\b`)
-	timer      = regexp.MustCompile(`timer:\((\w+),[^,)]*,(\d{1,9})\)`)
-	summary    = regexp.MustCompile(
+	program    = pattern.MustCompile(`users:\(\("([^"]{1,60})"`)
+	skmemDrops = pattern.MustCompile(`skmem:\([^)]*\bd(\d{1,18})\)`)
+	skmemRoom  = pattern.MustCompile(`skmem:\([^)]*\brb(\d{1,18})\b`)
+	timer      = pattern.MustCompile(`timer:\((\w+),[^,)]*,(\d{1,9})\)`)
+	summary    = pattern.MustCompile(
 		`^TCP:\s+\d+ \(estab (\d{1,9}), closed \d+, orphaned (\d{1,9}), (?:synrecv (\d{1,9}), )?timewait (\d{1,9})`)
-	summaryRow = regexp.MustCompile(
+	summaryRow = pattern.MustCompile(
 		`^(Total:\s+\d+( \(kernel \d+\))?$|Transport\s+Total\s+IP|(RAW|UDP|TCP|INET|FRAG|\*)\s+\d+\s+[\d-]+\s+[\d-]+$)`)
 )
 
@@ -262,7 +262,7 @@ func tcpInfo(i *netstate.TCPInfo, words []string) (control string) {
 
 // algorithm matches the name of a congestion control. notAlgorithms are words that ss prints in the
 // same place.
-var algorithm = regexp.MustCompile(`^[a-z][a-z0-9_-]{1,15}$`)
+var algorithm = pattern.MustCompile(`^[a-z][a-z0-9_-]{1,15}$`)
 var notAlgorithms = []string{"ecnseen", "accecn", "fastopen", "send", "app_limited", "fallback_mode"}
 
 // microseconds converts a text with milliseconds. 0: it is no number.

@@ -1,17 +1,17 @@
 package pasted
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 // statistics matches a row of ethtool -S. Some drivers pad the name, and some have the queue before
 // it: "[0]: rx_ucast_packets: 7", "rxq0: rx_pkts: 3".
-var statistics = regexp.MustCompile(`^\s*(\S.{0,60}?)\s*: (\d{1,20})$`)
+var statistics = pattern.MustCompile(`^\s*(\S.{0,60}?)\s*: (\d{1,20})$`)
 
 // mostCounters limits the counters of a driver.
 const mostCounters = 4096
@@ -87,7 +87,7 @@ func (m *machine) finishNICs() {
 
 // traffic matches names of drivers' counters of packets and bytes, of queues or of kinds of packets,
 // by the names of the kernel's counters. The first name of a driver that is there counts.
-var traffic = map[string][]*regexp.Regexp{
+var traffic = map[string][]*pattern.Pattern{
 	"rx_packets": matchers(`(\[\d+\]: )?rx_[umb]cast_(packets|pkts)|[umb]cast pkts rx`,
 		`rx(_queue_|q|-)?\d+(_|: |\.)(rx_)?(packets|pkts)|RxQ\d+: rx_pkts|queue_\d+_rx_cnt`,
 		`rx_frames_ok|rx_frames|InPackets|mmc_rx_framecount_gb|dev_rx_pkts`),
@@ -102,9 +102,9 @@ var traffic = map[string][]*regexp.Regexp{
 		`tx_octets_ok|tx_octets|OutOctets|mmc_tx_octetcount_gb|dev_tx_bytes`),
 }
 
-func matchers(names ...string) (list []*regexp.Regexp) {
+func matchers(names ...string) (list []*pattern.Pattern) {
 	for _, name := range names {
-		list = append(list, regexp.MustCompile(`^(?:`+name+`)$`))
+		list = append(list, pattern.MustCompile(`^(?:`+name+`)$`))
 	}
 	return list
 }

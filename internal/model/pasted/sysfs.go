@@ -2,11 +2,11 @@ package pasted
 
 import (
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 // netFiles are the files below /sys/class/net/IF that are known.
@@ -29,9 +29,9 @@ var _ = register(
 
 var (
 	// sysfsRow matches a line that grep prints of several files: "/sys/class/net/eth0/mtu:1500".
-	sysfsRow  = regexp.MustCompile(`^/sys/class/net/([^/:\s]{1,15})/([a-z0-9_/-]{1,40}):(.{0,200})$`)
-	sysfsPath = regexp.MustCompile(`^/sys/class/net/([^/:\s*?{\[]{1,15})/([a-z0-9_/-]{1,40})$`)
-	cpuMask   = regexp.MustCompile(`^[0-9a-f]{1,8}(?:,[0-9a-f]{1,8})*$`)
+	sysfsRow  = pattern.MustCompile(`^/sys/class/net/([^/:\s]{1,15})/([a-z0-9_/-]{1,40}):(.{0,200})$`)
+	sysfsPath = pattern.MustCompile(`^/sys/class/net/([^/:\s*?{\[]{1,15})/([a-z0-9_/-]{1,40})$`)
+	cpuMask   = pattern.MustCompile(`^[0-9a-f]{1,8}(?:,[0-9a-f]{1,8})*$`)
 )
 
 // sysfsIndex has the index of queues in their NIC.

@@ -3,11 +3,11 @@ package pasted
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 // Times of day in lines of syslog and journalctl(1): RFC 3164, RFC 5424, and those of -o short-full,
@@ -20,20 +20,20 @@ const (
 )
 
 var (
-	syslogRow = regexp.MustCompile(
+	syslogRow = pattern.MustCompile(
 		`^(?:<(\d{1,3})>)?(?:` + stamp3164 + `|` + stamp5424 + `|` + stampFull + `|` + stampUnix + `)` +
 			` (\(none\)|[\w.:-]{1,64}) (?:(\w{3,8})\.(\w{3,7}) )?([\w./@()+-]{1,60})(?:\[(?:\d{1,8}|[\w-]{1,20})\])?:(?: (.*))?$`)
-	syslog5424 = regexp.MustCompile(`^<(\d{1,3})>1 (?:-|` + stamp5424 + `) (\S{1,64}) ([\w./@-]{1,48}) \S{1,128} \S{1,32} (?:-|\[.*?\]) ?(.*)$`)
-	logreadRow = regexp.MustCompile(
+	syslog5424 = pattern.MustCompile(`^<(\d{1,3})>1 (?:-|` + stamp5424 + `) (\S{1,64}) ([\w./@-]{1,48}) \S{1,128} \S{1,32} (?:-|\[.*?\]) ?(.*)$`)
+	logreadRow = pattern.MustCompile(
 		`^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4} (\w{3,8})\.(\w{3,7}) ([\w./@()-]{1,60})(?:\[\d{1,8}\])?:(?: (.*))?$`)
-	repeatedRow = regexp.MustCompile(`^` + stamp3164 + ` (\S{1,64} )?(?:last )?message repeated \d+ times`)
+	repeatedRow = pattern.MustCompile(`^` + stamp3164 + ` (\S{1,64} )?(?:last )?message repeated \d+ times`)
 	// fromFile is the name of the file before a line that grep found in one of several.
-	fromFile = regexp.MustCompile(`^/[\w./+-]{1,100}[:-]`)
+	fromFile = pattern.MustCompile(`^/[\w./+-]{1,100}[:-]`)
 	// bootStamp is the time since boot that the kernel put before its message.
-	bootStamp = regexp.MustCompile(`^\[ *(\d{1,10}\.\d{1,9})\](?:\[ *[TC]\d{1,9}\])? ?(.*)$`)
+	bootStamp = pattern.MustCompile(`^\[ *(\d{1,10}\.\d{1,9})\](?:\[ *[TC]\d{1,9}\])? ?(.*)$`)
 	// journalNote matches what journalctl(1) prints between lines, and the rows after the first of a
 	// message with several.
-	journalNote = regexp.MustCompile(
+	journalNote = pattern.MustCompile(
 		`^(-- (Logs begin|Journal begins|Boot [0-9a-f]{32}|Reboot|No entries|Subject:|Defined-By|Support|cursor:)|Hint: |` +
 			`\s+Users in (the )?groups|\s+(Pass -q|turn off)|lines \d+-\d+| {12,}\S)`)
 )
@@ -50,7 +50,7 @@ var _ = register(&format{name: "journalctl -o json", part: "kernel log", whole: 
 	}})
 
 // prettyHost matches the line with the machine's name of journalctl -o json-pretty.
-var prettyHost = regexp.MustCompile(`^\s*"_HOSTNAME" ?: ?"([\w.-]{1,64})",?$`)
+var prettyHost = pattern.MustCompile(`^\s*"_HOSTNAME" ?: ?"([\w.-]{1,64})",?$`)
 
 // journalText parses the output of journalctl -o json-pretty, or of dmesg -J.
 func (m *machine) journalText(s *section) {

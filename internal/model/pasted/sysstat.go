@@ -1,12 +1,12 @@
 package pasted
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 var _ = register(&format{name: "mpstat", part: "cpu load", row: reads((*machine).loads), command: programs("mpstat"),
@@ -16,12 +16,12 @@ var _ = register(&format{name: "mpstat", part: "cpu load", row: reads((*machine)
 var (
 	// sysstatHead matches the first line of mpstat and sar:
 	// "Linux 4.11.11-coreos (node)  08/07/17  _x86_64_  (8 CPU)".
-	sysstatHead = regexp.MustCompile(`^Linux (\S{1,64}) \((\S{1,64})\)\s+\S+\s+_\w+_\s+\((\d{1,5}) CPU\)$`)
-	loadHead    = regexp.MustCompile(`^\d\d:\d\d:\d\d(?: [AP]M)?\s+CPU\s+%usr\s+%nice\s`)
+	sysstatHead = pattern.MustCompile(`^Linux (\S{1,64}) \((\S{1,64})\)\s+\S+\s+_\w+_\s+\((\d{1,5}) CPU\)$`)
+	loadHead    = pattern.MustCompile(`^\d\d:\d\d:\d\d(?: [AP]M)?\s+CPU\s+%usr\s+%nice\s`)
 	// sysstatTime matches what begins the rows: a time, or the word for the average.
-	sysstatTime = regexp.MustCompile(
+	sysstatTime = pattern.MustCompile(
 		`^(?:\d\d:\d\d:\d\d(?: [AP]M)?|(?:Average|Durchschn\.?|Moyenne|Media|Média|Summary) ?:)\s+`)
-	decimal = regexp.MustCompile(`^\d{1,15}(?:[.,]\d{1,4})?$`)
+	decimal = pattern.MustCompile(`^\d{1,15}(?:[.,]\d{1,4})?$`)
 )
 
 // sysstatRow returns the columns of a row without the time. Nil: it is no row, such as the first line

@@ -3,16 +3,20 @@ package pasted
 import (
 	"net"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 // mac parses a MAC address in any notation: 00:08:9b:c8:c4:31, 0:8:9b:c8:c4:31, 00-08-9b-c8-c4-31,
 // 0008.9bc8.c431, 00089b-c8c431, 00089bc8c431.
 func mac(word string) (string, bool) {
+	const shortest, longest = 11, 17 // 0:0:0:0:0:1, 00:00:00:00:00:01
+	if len(word) < shortest || len(word) > longest {
+		return "", false
+	}
 	digits := word
 	if strings.Count(word, ":") == 5 || strings.Count(word, "-") == 5 {
 		digits = ""
@@ -25,7 +29,7 @@ func mac(word string) (string, bool) {
 	} else if !grouped.MatchString(word) {
 		return "", false
 	} else {
-		digits = strings.NewReplacer(".", "", "-", "").Replace(word)
+		digits = strings.ReplaceAll(strings.ReplaceAll(word, ".", ""), "-", "")
 	}
 	if len(digits) != 12 {
 		return "", false
@@ -38,7 +42,7 @@ func mac(word string) (string, bool) {
 	return address.String(), err == nil
 }
 
-var grouped = regexp.MustCompile(
+var grouped = pattern.MustCompile(
 	`^(?i)([0-9a-f]{4}[.-][0-9a-f]{4}[.-][0-9a-f]{4}|[0-9a-f]{6}-[0-9a-f]{6}|[0-9a-f]{12})$`)
 
 var _ = register(&format{name: "arp", part: "neighbours", header: arpHeader, row: reads((*machine).neighbour),
@@ -54,7 +58,7 @@ var _ = register(&format{name: "arp", part: "neighbours", header: arpHeader, row
 		}})
 
 // fdbRow matches a row of bridge fdb.
-var fdbRow = regexp.MustCompile(`^[0-9a-f]{2}(:[0-9a-f]{2}){5} dev \S+ `)
+var fdbRow = pattern.MustCompile(`^[0-9a-f]{2}(:[0-9a-f]{2}){5} dev \S+ `)
 
 func arpHeader(_ *machine, line string) bool {
 	words := strings.Fields(line)
@@ -64,7 +68,7 @@ func arpHeader(_ *machine, line string) bool {
 }
 
 // windows matches the head of a table of arp -a on Windows.
-var windows = regexp.MustCompile(`^Interface: [\d.]+ --- 0x[0-9a-f]+$`)
+var windows = pattern.MustCompile(`^Interface: [\d.]+ --- 0x[0-9a-f]+$`)
 
 // neighbour reads a row of a neighbour table:
 //
@@ -77,16 +81,22 @@ func (m *machine) neighbour(line string) bool {
 	if strings.HasPrefix(strings.TrimSpace(line), "Internet Address") {
 		return m.ignore()
 	}
-	if _, is := isRoute(strings.Fields(line)); is {
-		return false
+	text := line
+	if strings.ContainsAny(line, "(<") {
+		text = incomplete.Replace(line)
 	}
-	words := strings.Fields(strings.NewReplacer("(incomplete)", "incomplete", "<incomplete>", "incomplete", "(", " ",
-		")", " ").Replace(line))
+	words := strings.Fields(text)
 	at := slices.IndexFunc(words[:min(len(words), 2)], func(w string) bool {
+		if !strings.ContainsAny(w, ".:") {
+			return false
+		}
 		_, err := netip.ParseAddr(w)
 		return err == nil
 	})
 	if at < 0 || len(words) < at+2 {
+		return false
+	}
+	if _, is := isRoute(strings.Fields(line)); is {
 		return false
 	}
 	n := netstate.Neighbour{Address: netip.MustParseAddr(words[at]).String(), State: "STALE"}
@@ -123,23 +133,32 @@ func (m *machine) neighbour(line string) bool {
 	return true
 }
 
+// incomplete makes words of what tools put in parentheses.
+var incomplete = strings.NewReplacer("(incomplete)", "incomplete", "<incomplete>", "incomplete", "(", " ", ")", " ")
+
 // states are the states of neighbour entries, as in netstate.Neighbour.
 var states = []string{"REACHABLE", "STALE", "DELAY", "PROBE", "FAILED", "INCOMPLETE", "PERMANENT", "NOARP"}
 
 // portWords are words that name the column of ports in the head of a switch's table.
 var portWords = []string{"port", "ports", "interface", "intf", "destination", "port(s)", "port/intf"}
 
+// columnNames makes one word of the names of columns.
+var columnNames = strings.NewReplacer("mac address", "mac", "vlan id", "vlan", "located on port", "port",
+	"mac addr", "mac", "destination port", "port")
+
 // tableHeader parses the head of a switch's MAC address table, or the rule below it.
 func (m *machine) tableHeader(line string) bool {
 	text := strings.ToLower(line)
-	words := strings.FieldsFunc(strings.NewReplacer("mac address", "mac", "vlan id", "vlan", "located on port", "port",
-		"mac addr", "mac", "destination port", "port").Replace(text), func(r rune) bool {
+	if !strings.Contains(text, "mac") {
+		return false
+	}
+	words := strings.FieldsFunc(columnNames.Replace(text), func(r rune) bool {
 		return r == ' ' || r == '\t' || r == '|'
 	})
 	column := func(names []string) int {
 		return slices.IndexFunc(words, func(w string) bool { return slices.Contains(names, w) })
 	}
-	if strings.Contains(text, "mac") && column(portWords) >= 0 && len(words) <= 12 &&
+	if column(portWords) >= 0 && len(words) <= 12 &&
 		!slices.ContainsFunc(words, func(w string) bool { _, is := mac(w); return is }) {
 		m.columns = words
 		return true
@@ -147,36 +166,44 @@ func (m *machine) tableHeader(line string) bool {
 	return false
 }
 
-// furniture matches lines around a switch's table.
-var furniture = regexp.MustCompile(
-	`(?i)^\s*([-+=| ]{3,}|.*mac address(es)? table.*|total mac addresses.*|flags?: .*|aging time.*|mac entries.*|status and counters.*|legend:.*|codes:.*)$`)
+// furniture reports whether a line is around a switch's table.
+func furniture(line string) bool {
+	text := strings.TrimSpace(line)
+	if len(text) >= 3 && strings.Trim(text, "-+=| ") == "" {
+		return true
+	}
+	text = strings.ToLower(text)
+	return furnitureRow.MatchString(text) || strings.Contains(text, "mac address table") ||
+		strings.Contains(text, "mac addresses table")
+}
+
+var furnitureRow = pattern.MustCompile(`^(?:total mac addresses|flags?: |aging time|mac entries|status and counters|` +
+	`legend:|codes:)`)
 
 // ofInterface matches lines of ifconfig, ip and netstat -i with the MAC address of an interface, and
 // often a number behind it.
-var ofInterface = regexp.MustCompile(
+var ofInterface = pattern.MustCompile(
 	`<Link|Link encap:|\b(?:txqueuelen|netmask|HWaddr)\b|^\s*(?:ether|lladdr|hwaddr|address:|link/\w+|HW Address:) ?`)
 
 // forwarding parses a row of a switch's table, which has a MAC address, its port, and optionally a
 // VLAN, in any order; or a row of bridge fdb.
 func (m *machine) forwarding(line string) bool {
-	if furniture.MatchString(line) {
+	if furniture(line) {
 		return m.ignore()
-	}
-	if ofInterface.MatchString(line) {
-		return false
 	}
 	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == '|' || r == ',' })
 	e, at := netstate.FDBEntry{}, -1
 	for i, w := range words {
 		address, is := mac(w)
-		if _, err := netip.ParseAddr(w); err == nil || is && at >= 0 {
-			return false // of a neighbour table
+		if is && at >= 0 {
+			return false
 		}
 		if is {
 			e.MAC, at = address, i
 		}
 	}
-	if at < 0 {
+	ofNeighbour := func(w string) bool { _, err := netip.ParseAddr(w); return err == nil }
+	if at < 0 || slices.ContainsFunc(words, ofNeighbour) || ofInterface.MatchString(line) {
 		return false
 	}
 	if i := slices.Index(words, "dev"); i >= 0 && i+1 < len(words) {
@@ -203,8 +230,8 @@ func (m *machine) forwarding(line string) bool {
 }
 
 var (
-	namedPort    = regexp.MustCompile(`^(?i)(cpu|router|[a-z][a-z-]*\d+([/:.]\d+)*)$`)
-	numberedPort = regexp.MustCompile(`^\d+([/:]\d+)*$`)
+	namedPort    = pattern.MustCompile(`^(?i)(cpu|router|[a-z][a-z-]*\d+([/:.]\d+)*)$`)
+	numberedPort = pattern.MustCompile(`^\d+([/:]\d+)*$`)
 )
 
 // port returns the word of a row that is its port: one with a name; otherwise a number in the

@@ -3,12 +3,12 @@ package pasted
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -27,10 +27,10 @@ func (c command) teamName() string {
 }
 
 var (
-	teamRow  = regexp.MustCompile(`^( *)([A-Za-z][A-Za-z_ -]{0,30}(?:\[\w{1,30}\])?):(?: (.*))?$`)
-	teamPort = regexp.MustCompile(`^  ([^\s/:]{1,15})$`)
-	teamAgg  = regexp.MustCompile(`^(\d{1,5})(, Selected)?$`)
-	teamLink = regexp.MustCompile(`^(\d{1,7})mbit/(full|half)duplex/(?:up|down)$`)
+	teamRow  = pattern.MustCompile(`^( *)([A-Za-z][A-Za-z_ -]{0,30}(?:\[\w{1,30}\])?):(?: (.*))?$`)
+	teamPort = pattern.MustCompile(`^  ([^\s/:]{1,15})$`)
+	teamAgg  = pattern.MustCompile(`^(\d{1,5})(, Selected)?$`)
+	teamLink = pattern.MustCompile(`^(\d{1,7})mbit/(full|half)duplex/(?:up|down)$`)
 )
 
 // team parses a line of teamdctl TEAM state, which is indented by two spaces for each level:

@@ -1,12 +1,12 @@
 package pasted
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 var _ = register(&format{name: "iw", part: "wifi", row: reads((*machine).iw), command: func(c command) bool {
@@ -14,13 +14,13 @@ var _ = register(&format{name: "iw", part: "wifi", row: reads((*machine).iw), co
 }, sure: iwStation.MatchString})
 
 var (
-	iwStation   = regexp.MustCompile(`^(?:Station|Connected to) [0-9a-f:]{17} \(on (\S{1,15})\)$`)
-	iwInterface = regexp.MustCompile(`^\s+Interface (\S{1,15})$`)
-	iwRow       = regexp.MustCompile(`^\s+([A-Za-z][A-Za-z0-9 /-]{0,40}):\s*(.*)$`)
-	iwSignal    = regexp.MustCompile(`^(-\d{1,3})(?: \[[-0-9, ]+\])? dBm$`)
-	iwBitrate   = regexp.MustCompile(`^(\d{1,6}(?:\.\d)?) MBit/s\b`)
-	iwPhy       = regexp.MustCompile(`^phy#\d{1,3}$`) // it looks like a prompt
-	iwDevRow    = regexp.MustCompile(`^\s+(?:ifindex|wdev|addr|ssid|type|channel|txpower|wiphy|4addr) ?\S*.*$|` +
+	iwStation   = pattern.MustCompile(`^(?:Station|Connected to) [0-9a-f:]{17} \(on (\S{1,15})\)$`)
+	iwInterface = pattern.MustCompile(`^\s+Interface (\S{1,15})$`)
+	iwRow       = pattern.MustCompile(`^\s+([A-Za-z][A-Za-z0-9 /-]{0,40}):\s*(.*)$`)
+	iwSignal    = pattern.MustCompile(`^(-\d{1,3})(?: \[[-0-9, ]+\])? dBm$`)
+	iwBitrate   = pattern.MustCompile(`^(\d{1,6}(?:\.\d)?) MBit/s\b`)
+	iwPhy       = pattern.MustCompile(`^phy#\d{1,3}$`) // it looks like a prompt
+	iwDevRow    = pattern.MustCompile(`^\s+(?:ifindex|wdev|addr|ssid|type|channel|txpower|wiphy|4addr) ?\S*.*$|` +
 		`^\s+(?:qsz-byt|\d+\s).*$|` +
 		`^\s+Unnamed/non-netdev interface$`)
 )
