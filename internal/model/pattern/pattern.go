@@ -1,9 +1,9 @@
 // Package pattern has regular expressions that refuse most texts without being executed.
 //
 // A reader of unknown text tries hundreds of expressions on each line, of which nearly all do not match.
-// Package regexp executes each of them. A Pattern first compares what its expression requires of every
+// The standard library executes each of them. A Pattern first compares what its expression requires of every
 // match: the first and the last byte, if the expression is anchored there, and a literal. The result of
-// every method is that of package regexp.
+// every method is that of regexp.Regexp.
 package pattern
 
 import (
@@ -25,7 +25,7 @@ type Pattern struct {
 	literals []string
 }
 
-// MustCompile compiles a regular expression of package regexp. It panics if the syntax is wrong.
+// MustCompile compiles a regular expression (regexp/syntax). It panics if the syntax is wrong.
 func MustCompile(text string) *Pattern {
 	p := &Pattern{Regexp: regexp.MustCompile(text)}
 	tree, err := syntax.Parse(text, syntax.Perl)
