@@ -30,7 +30,8 @@ func TestDoctor(t *testing.T) {
 		{two, []record.Finding{mtu, clock("x", record.Likely), clock("y", record.Possible)},
 			"2 causes found; the first: x and y have different MTUs. 1 cause is possible."},
 	} {
-		if got := Doctor(record.Evaluation{Hosts: test.hosts, Findings: test.findings}); got != test.want {
+		if got := Doctor(record.Evaluation{Hosts: test.hosts, Evaluated: []string{"mtu-differs"},
+			Findings: test.findings}); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}
 	}
@@ -68,12 +69,12 @@ func TestDoctorOfDrops(t *testing.T) {
 		"The link is down.": {OverS: 3, Drops: drops,
 			Findings: []record.Finding{{Confidence: record.Certain, Summary: "the link is down"}}},
 	} {
-		e.Hosts = []string{"x"}
+		e.Hosts, e.Evaluated = []string{"x"}, []string{"link-down"}
 		if got := Doctor(e); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	two := record.Evaluation{Hosts: []string{"x", "y"}, OverS: 3, Drops: drops[:1]}
+	two := record.Evaluation{Hosts: []string{"x", "y"}, Evaluated: []string{"link-down"}, OverS: 3, Drops: drops[:1]}
 	if got, want := Doctor(two),
 		"No cause is known for packets that were dropped in 3 s, harmfully: x: Ip OutDiscards 4."; got != want {
 		t.Errorf("%q, want %q", got, want)
