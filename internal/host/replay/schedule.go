@@ -11,6 +11,9 @@ type Timing struct {
 // paced reports whether frames have due times.
 func (t Timing) paced() bool { return t.Speed > 0 || t.Pace > 0 }
 
+// timed reports whether the times of the file matter.
+func (t Timing) timed() bool { return t.Speed > 0 && t.Pace == 0 }
+
 // schedule computes when each frame of repeated passes over a capture is due.
 type schedule struct {
 	Timing
