@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"linerate/internal/host/replay/pcapfile"
@@ -74,12 +73,13 @@ func (c *Capture) remark(code record.ReplayCode, number int) {
 	}
 }
 
-// Remarks returns what is to be said about frames, by code.
+// Remarks returns what is to be said about frames, in the order of record.ReplayCodes.
 func (c *Capture) Remarks() (list []record.ReplayRemark) {
-	for _, r := range c.remarks {
-		list = append(list, *r)
+	for _, code := range record.ReplayCodes {
+		if r := c.remarks[code]; r != nil {
+			list = append(list, *r)
+		}
 	}
-	slices.SortFunc(list, func(a, b record.ReplayRemark) int { return strings.Compare(string(a.Code), string(b.Code)) })
 	return list
 }
 

@@ -91,6 +91,11 @@ const (
 	ReplayForeignLink ReplayCode = "left-foreign-link" // left out: another link type
 )
 
+// ReplayCodes are all kinds of remarks.
+var ReplayCodes = []ReplayCode{ReplayTooLarge, ReplayTooShort, ReplayForeignLink, ReplayNoPart, ReplayIncomplete,
+	ReplayPadded, ReplaySegmented, ReplayTrailer, ReplayHeader, ReplayFCS, ReplayFCSFound, ReplayFCSWrong,
+	ReplayCompleted, ReplayWrong, ReplayEarlier, ReplayGap}
+
 // ReplayCut is how a file ends early.
 type ReplayCut struct {
 	// After is the number of complete frames before. InFrame means that the next one is there in part. Missing
