@@ -2,7 +2,7 @@
 // another, and finds which arrive at another interface of the same host behind the device under test.
 //
 // Package pcapfile reads files. capture.go makes Ethernet frames of their packets (linklayer.go), prepare.go
-// those that the interface can send, with segment.go, checksums.go and rewrite.go; schedule.go computes when each
+// those that the interface can send, with segment.go and rewrite.go; schedule.go computes when each
 // frame is due, match.go identifies frames that arrive, and replay.go runs it all. Package packet of
 // internal/kernel transmits and receives.
 //

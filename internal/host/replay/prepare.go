@@ -87,7 +87,8 @@ func (c *Capture) unreadable(o Options) error {
 	if r := c.remarks[record.ReplayHeader]; r != nil && o.Destination == nil && !o.Skip {
 		problems = append(problems, fmt.Errorf("%s: without an Ethernet header, as captured by tcpdump -i any or "+
 			"on a tunnel; give them one with --destination-mac ADDRESS, that of the router (the source is "+
-			"--source-mac, or else the address of %s), capture by the Ethernet interface, or leave them out with --skip", r.Numbers(), o.Interface))
+			"--source-mac, or else the address of %s), capture by the Ethernet interface, or leave them out with "+
+			"--skip", r.Numbers(), o.Interface))
 	}
 	return errors.Join(problems...)
 }

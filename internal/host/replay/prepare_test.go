@@ -277,7 +277,8 @@ func TestFit(t *testing.T) {
 		t.Errorf("a frame with a tag: %v", err)
 	}
 	short := captured(t, pcap(1, packetOf{data: ordinary[:13]}, packetOf{data: ordinary}))
-	if err := short.Prepare(Options{Interface: "lo"}); err == nil || !strings.Contains(err.Error(), "frame 1: shorter") {
+	if err := short.Prepare(Options{Interface: "lo"}); err == nil ||
+		!strings.Contains(err.Error(), "frame 1: shorter") {
 		t.Errorf("a short frame: %v", err)
 	}
 	if err := short.Prepare(Options{Interface: "lo", Fitting: Fitting{Skip: true}}); err != nil ||
@@ -373,7 +374,8 @@ func TestTimes(t *testing.T) {
 		}
 	}
 	got := captured(t, at(1, 2, 173_000*time.Second, 173_001*time.Second))
-	if err := got.Prepare(Options{Interface: "lo", Timing: Timing{Speed: 1}, Fitting: Fitting{MostGap: 3}}); err != nil ||
+	o := Options{Interface: "lo", Timing: Timing{Speed: 1}, Fitting: Fitting{MostGap: 3}}
+	if err := got.Prepare(o); err != nil ||
 		said(got) != "gap-shortened 3 4" || got.Frames[1].At != 1 || got.Frames[2].At != 4 || got.Frames[3].At != 7 {
 		t.Errorf("shorter gaps: %v, %q, %+v", err, said(got), got.Frames)
 	}
@@ -390,12 +392,13 @@ func TestEnds(t *testing.T) {
 	if _, err := Read(bytes.NewReader(file[:60])); err == nil || !strings.Contains(err.Error(), "no complete frame") {
 		t.Errorf("without a complete frame: %v", err)
 	}
-	if _, err := Read(bytes.NewReader(file[:24])); err == nil || !strings.Contains(err.Error(), "nothing was captured") {
+	if _, err := Read(bytes.NewReader(file[:24])); err == nil ||
+		!strings.Contains(err.Error(), "nothing was captured") {
 		t.Errorf("without a frame: %v", err)
 	}
 	damaged := captured(t, append(file, make([]byte, 16)...))
-	if err := damaged.Prepare(Options{Interface: "lo"}); err == nil || !strings.Contains(err.Error(), "behind frame 2") ||
-		!strings.Contains(err.Error(), "--skip") {
+	if err := damaged.Prepare(Options{Interface: "lo"}); err == nil ||
+		!strings.Contains(err.Error(), "behind frame 2") || !strings.Contains(err.Error(), "--skip") {
 		t.Errorf("damaged: %v", err)
 	}
 	if err := damaged.Prepare(Options{Interface: "lo", Fitting: Fitting{Skip: true}}); err != nil ||

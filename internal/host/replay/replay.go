@@ -48,8 +48,8 @@ func (c *Capture) Run(ctx context.Context, o Options) (*record.Replay, error) {
 	}
 	defer to.Close()
 	from := passes{schedule: newSchedule(c, o.Timing)}
-	out := &record.Replay{Schema: "linerate.replay/v1", Interface: o.Interface, Frames: len(c.Frames), Passes: o.Passes,
-		Remarks: c.Remarks(), Cut: c.Cut, Towards: towards(c.Frames)}
+	out := &record.Replay{Schema: "linerate.replay/v1", Interface: o.Interface, Frames: len(c.Frames),
+		Passes: o.Passes, Remarks: c.Remarks(), Cut: c.Cut, Towards: towards(c.Frames)}
 	out.Mode, out.Refused = to.Mode()
 	var receiving sync.WaitGroup
 	if o.Receive != "" {

@@ -314,6 +314,9 @@ func TestSchedule(t *testing.T) {
 			if got := s.due(int64(i)); got != want {
 				t.Errorf("%+v: frame %d is due at %d, want %d", x.Timing, i, got, want)
 			}
+			if got := c.Length(Options{Timing: x.Timing, Passes: i/3 + 1}); i%3 == 2 && got != time.Duration(want) {
+				t.Errorf("%+v: %d passes take %v, want %d", x.Timing, i/3+1, got, want)
+			}
 		}
 	}
 }

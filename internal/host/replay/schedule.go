@@ -32,6 +32,11 @@ func newSchedule(c *Capture, t Timing) schedule {
 	return schedule{t, c.Frames, span}
 }
 
+// Length returns the time from the first frame to the last of all passes, as scheduled; 0: as fast as possible.
+func (c *Capture) Length(o Options) time.Duration {
+	return time.Duration(newSchedule(c, o.Timing).due(int64(len(c.Frames))*int64(o.Passes) - 1))
+}
+
 // due returns when frame i, counted over all passes, is due, in ns after the first.
 func (s schedule) due(i int64) int64 {
 	switch {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/host/replay"
+	"linerate/internal/model/unit"
 	"linerate/internal/show/present"
 )
 
@@ -43,7 +44,8 @@ was not kept; 130 interrupted.`,
   linerate replay web.pcap --interface eth0 --speed 2 --receive eth1
   linerate replay web.pcap --interface eth0 --pace 10000 --passes 10
   linerate replay web.pcap --interface eth0 --speed max
-  linerate replay web.pcap --interface eth0 --destination-mac 02:00:00:00:00:01 --map 10.0.0.0/24=192.0.2.0/24
+  linerate replay web.pcap --interface eth0 --map 10.0.0.0/24=192.0.2.0/24
+  linerate replay any.pcap --interface eth0 --destination-mac 02:00:00:00:00:01
   linerate replay offloaded.pcapng --interface eth0 --segment --skip`,
 		Args: exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,7 +78,11 @@ was not kept; 130 interrupted.`,
 				return usageError(err)
 			}
 			if err := c.Prepare(o); err != nil {
-				return usageError(fmt.Errorf("%s: %w", args[0], err))
+				return usageError(fmt.Errorf("%s: %w", captureName(args[0]), err))
+			}
+			if length := c.Length(o); length >= longReplay {
+				say(s.err, "linerate: the last frame is due after %s (shorter: --speed, --pace, --max-gap); "+
+					"Ctrl-C ends the replay and shows its figures\n", unit.FormatSeconds(length.Seconds()))
 			}
 			result, err := c.Run(cmd.Context(), o)
 			if err != nil && (result == nil || !errors.Is(err, context.Canceled)) {
@@ -116,21 +122,32 @@ was not kept; 130 interrupted.`,
 	return cmd
 }
 
+// longReplay is the length from which on the user is told how long it takes.
+const longReplay = 10 * time.Second
+
 // readCapture reads a capture file; "-": in.
 func readCapture(in io.Reader, name string) (*replay.Capture, error) {
-	if name == "-" {
-		return replay.Read(in)
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
 	}
-	f, err := os.Open(name)
+	c, err := replay.Read(in)
 	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	c, err := replay.Read(f)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
+		err = fmt.Errorf("%s: %w", captureName(name), err)
 	}
 	return c, err
+}
+
+// captureName is how messages call a capture.
+func captureName(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
 }
 
 // parseSpeed parses a factor; max is 0.

@@ -43,11 +43,12 @@ func replayWarnings(r *record.Replay) (list []string) {
 		after := unit.FormatCount(int64(cut.After))
 		switch {
 		case cut.Damaged != "":
-			list = append(list, fmt.Sprintf("The file is damaged behind frame %s, and only what is before was sent: %s",
-				after, cut.Damaged))
+			list = append(list, fmt.Sprintf("The file is damaged behind frame %s, and only what is before was "+
+				"sent: %s", after, cut.Damaged))
 		case cut.InFrame:
-			list = append(list, fmt.Sprintf("The file ends in frame %s, which was not sent: at least %s of it %s missing",
-				unit.FormatCount(int64(cut.After)+1), words.Count(cut.Missing, "byte"), words.Verb(cut.Missing, "is", "are")))
+			list = append(list, fmt.Sprintf("The file ends in frame %s, which was not sent: at least %s of it %s "+
+				"missing", unit.FormatCount(int64(cut.After)+1), words.Count(cut.Missing, "byte"),
+				words.Verb(cut.Missing, "is", "are")))
 		case cut.Missing > 0:
 			list = append(list, fmt.Sprintf("The file ends early, behind frame %s: at least %s %s missing",
 				after, words.Count(cut.Missing, "byte"), words.Verb(cut.Missing, "is", "are")))

@@ -311,7 +311,8 @@ func TestUnknown(t *testing.T) {
 		"\xd4\xc3\xb2\xa1\x02":                       "ends in the header",
 		strings.Repeat("x", 257) + "ustar\x0000root": "tar",
 	} {
-		if got, err := read(strings.NewReader(text)); err == nil || err == io.EOF || !strings.Contains(err.Error(), want) {
+		if got, err := read(strings.NewReader(text)); err == nil || err == io.EOF ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %d packets, %v, want %q", text, len(got), err, want)
 		}
 	}
