@@ -327,7 +327,7 @@ func TestComplete(t *testing.T) {
 	fragment[20] |= 0x20 // more fragments
 	copy(fragment[24:], "\x00\x00")
 	fill(fragment[14:34], 10, 0)
-	fragment[len(fragment)-1] ^= 1
+	fragment[parse(fragment).end-1] ^= 1
 	if code := complete(fragment); code != "" {
 		t.Errorf("a fragment: %q", code)
 	}

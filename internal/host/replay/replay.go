@@ -32,8 +32,8 @@ const (
 	quiet, patience = 500 * time.Millisecond, 10 * time.Second
 )
 
-// Run transmits the capture, which Prepare has prepared with the same options. If the context ends early, it returns the
-// context's error and a result for what was sent.
+// Run transmits the capture, which Prepare has prepared with the same options. If the context ends early, it
+// returns the context's error and a result for what was sent.
 func (c *Capture) Run(ctx context.Context, o Options) (*record.Replay, error) {
 	if o.Receive != "" && o.Passes != 1 {
 		return nil, errors.New("frames are matched with those of one pass: several have the same ones")

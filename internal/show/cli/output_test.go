@@ -305,7 +305,7 @@ func shownReplays(*testing.T) (texts []string) {
 		Refused: "program that transmits frames: operation not permitted", Frames: 1_234_567, Passes: 3,
 		Sent: 3_000_000, SentBytes: 4_321_000_000,
 		ScheduleS: 71.3, TookS: 100.02, PerS: 29_994, Bps: 345.6e6, Lateness: late, BlockedS: 12.34,
-		Cut:     &record.ReplayCut{After: 1_234_567, InFrame: true, Missing: 1234},
+		Cut: &record.ReplayCut{After: 1_234_567, InFrame: true, Missing: 1234},
 		Towards: record.ReplayTowards{MAC: "02:00:00:00:00:01", Frames: 1_234_000, IP: "2001:db8:1234:5678::fe",
 			Packets: 987_654},
 		Received: &record.ReplayReceived{Interface: "enp129s0f1np1", Received: 2_900_000, Lost: 100_000, Altered: 12,

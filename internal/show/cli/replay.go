@@ -117,7 +117,8 @@ was not kept; 130 interrupted.`,
 		"send too large TCP segments, which offloads had merged, in frames of the MTU")
 	flags.BoolVar(&o.Pad, "pad", false, "send incomplete frames in full length, with zeros")
 	flags.BoolVar(&o.Skip, "skip", false, "leave out, and count, frames that cannot be sent as captured")
-	durationVar(flags, &o.MostGap, time.Nanosecond, "max-gap", "", "longest time between two frames; longer ones are shortened")
+	durationVar(flags, &o.MostGap, time.Nanosecond, "max-gap", "",
+		"longest time between two frames; longer ones are shortened")
 	flags.BoolVar(&asJSON, "json", false, "print JSON (linerate.replay/v1)")
 	return cmd
 }

@@ -105,19 +105,19 @@ func ngFile() *built {
 	for i, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 		f.add(section(order))
 		f.add(block(order, 0x0bad, data(33)))
-		f.add(interfaceOf(order, 1, 100, option(order, 2, []byte("eth0")), option(order, 13, []byte{32})))
+		f.add(interfaceOf(order, 1, 98, option(order, 2, []byte("eth0")), option(order, 13, []byte{byte(32 * i)})))
 		f.add(interfaceOf(order, 113, 0, option(order, 9, []byte{9}), option(order, 14, order.AppendUint64(nil, 50))))
 		f.add(interfaceOf(order, 101, 0, option(order, 9, []byte{0x80 | 10})))
 		f.add(enhanced(order, 0, 1e15+1, data(61+i), 61+i), Packet{Data: data(61 + i), Length: 61 + i, Link: Ethernet,
-			FCS: true, At: time.Unix(1e9, 1000)})
+			FCS: i == 1, At: time.Unix(1e9, 1000)})
 		f.add(enhanced(order, 1, 1e18+7, data(64), 1000, option(order, 2, order.AppendUint32(nil, 4<<5))),
 			Packet{Data: data(64), Length: 1000, Link: SLL, FCS: true, At: time.Unix(1e9+50, 7)})
 		f.add(block(order, 5, data(12))) // statistics of an interface
 		f.add(enhanced(order, 2, 3<<10+512, data(40), 40), Packet{Data: data(40), Length: 40, Link: Raw,
 			At: time.Unix(3, 5e8)})
 		simple := order.AppendUint32(nil, 150)
-		f.add(block(order, simplePacket, append(simple, data(100)...)), Packet{Data: data(100), Length: 150,
-			Link: Ethernet, FCS: true})
+		f.add(block(order, simplePacket, append(simple, data(98)...)), Packet{Data: data(98), Length: 150,
+			Link: Ethernet, FCS: i == 1})
 		old := order.AppendUint16(order.AppendUint16(nil, 2), 9)
 		old = order.AppendUint32(order.AppendUint32(old, 0), 2048)
 		old = order.AppendUint32(order.AppendUint32(old, 30), 30)
