@@ -273,8 +273,14 @@ func TestFit(t *testing.T) {
 		t.Errorf("an incomplete frame: %v, %q", err, said(got))
 	}
 	tagged := link{name: "eth9", mtu: len(kinds(t, 1)[1]) - 18}
-	if frames, err := captured(t, pcap(1, packetOf{data: kinds(t, 1)[1]})).fit(Options{}, tagged); len(frames) != 1 {
-		t.Errorf("a frame with a tag: %v", err)
+	got = captured(t, pcap(1, packetOf{data: kinds(t, 1)[1]}))
+	if frames, err := got.fit(Options{}, tagged); len(frames) != 1 || said(got) != "" {
+		t.Errorf("a frame with a tag: %v, %q", err, said(got))
+	}
+	got = captured(t, pcap(1, packetOf{data: ordinary[:44], length: len(ordinary)}))
+	if frames, err := got.fit(Options{Fitting: Fitting{Pad: true}}, to); err != nil || said(got) != "padded 1" ||
+		!bytes.Equal(frames[0].Data[:44], ordinary[:44]) {
+		t.Errorf("a padded frame: %v, %q", err, said(got))
 	}
 	short := captured(t, pcap(1, packetOf{data: ordinary[:13]}, packetOf{data: ordinary}))
 	if err := short.Prepare(Options{Interface: "lo"}); err == nil ||
