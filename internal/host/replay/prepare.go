@@ -46,7 +46,8 @@ func (c *Capture) Prepare(o Options) error {
 	if i, err := net.InterfaceByName(o.Interface); err == nil { // otherwise packet.Open says why
 		to.mtu, to.address = i.MTU, i.HardwareAddr
 		if len(to.address) == 0 && i.Flags&net.FlagLoopback == 0 {
-			return fmt.Errorf("%s sends no Ethernet frames: it is an interface of IP packets, as of a tunnel", to.name)
+			return fmt.Errorf("%s sends no Ethernet frames, but IP packets, as a tunnel does: send by an Ethernet "+
+				"interface", to.name)
 		}
 	}
 	problems := []error{c.unreadable(o), c.untimely(o)}

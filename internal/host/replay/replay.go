@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -63,7 +64,8 @@ func (c *Capture) Run(ctx context.Context, o Options) (*record.Replay, error) {
 		transmit.Limits{Paced: o.paced(), Frames: int64(len(c.Frames)) * int64(o.Passes)})
 	var failed *transmit.FrameError
 	if errors.As(err, &failed) {
-		failed.Number = int64(c.Frames[(failed.Number-1)%int64(len(c.Frames))].Number) // in the file
+		f := c.Frames[(failed.Number-1)%int64(len(c.Frames))]
+		failed.Number, failed.Err = int64(f.Number), fmt.Errorf("%d bytes: %w", len(f.Data), failed.Err)
 	}
 	err = errors.Join(err, packet.Check(o.Interface))
 	if watch := from.watch; watch != nil {
