@@ -1,144 +1,204 @@
 // Package replay transmits the frames of a capture file through one interface, on the file's schedule or
 // another, and finds which arrive at another interface of the same host behind the device under test.
 //
-// capture.go reads files, rewrite.go changes addresses, schedule.go computes when each frame is due, match.go
-// identifies frames that arrive, and replay.go runs it all. Package packet of internal/kernel transmits and
-// receives.
+// Package pcapfile reads files. capture.go makes Ethernet frames of their packets (linklayer.go), prepare.go
+// those that the interface can send, with segment.go and rewrite.go; schedule.go computes when each
+// frame is due, match.go identifies frames that arrive, and replay.go runs it all. Package packet of
+// internal/kernel transmits and receives.
 //
 // It answers nothing, so connections in the file have no real peer. Files are untrusted; the memory and time
 // they take is bounded.
 package replay
 
 import (
-	"bufio"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
-	"github.com/gopacket/gopacket"
-	"github.com/gopacket/gopacket/layers"
-	"github.com/gopacket/gopacket/pcapgo"
-
+	"linerate/internal/host/replay/pcapfile"
 	"linerate/internal/kernel/packet"
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 )
 
 // Limits of a capture.
 const (
 	MostFrames = 4 << 20
 	mostBytes  = 1 << 30
-	// mostRest limits the bytes between two frames in the file; mostInterfaces limits the interfaces of a
-	// pcapng file, since each takes memory.
-	mostRest       = 1 << 20
-	mostInterfaces = 4096
 	// longest is the maximum time between two frames; more means that a clock was set.
 	longest = 24 * time.Hour
 )
 
-// Frame is one frame of a capture, without its check sequence.
+// Frame is an Ethernet frame of a capture, without its check sequence.
 type Frame struct {
-	At   time.Duration // time since the first frame; never before the previous one
-	Data []byte
+	At     time.Duration // time since the first frame; never before the previous one
+	Data   []byte        // what the file has of it
+	Number int           // in the file, from 1
+	// Length is the size that it had on the link: more than that of Data if the capture has only its beginning.
+	Length int
+	// made means that the Ethernet header is not of the file: its addresses are zero.
+	made bool
 }
 
 // Capture is the content of a capture file.
 type Capture struct {
 	Frames []Frame
-	// Truncated frames are longer than the file's snap length and incomplete. Earlier frames have a timestamp
-	// before that of the previous frame; they get its time instead.
-	Truncated, Earlier int
+	// Cut says that the file ends early; nil: it is complete.
+	Cut     *record.ReplayCut
+	remarks map[record.ReplayCode]*record.ReplayRemark
+	// foreign is the link type of the first frame of one that is no Ethernet and has no IP.
+	foreign pcapfile.LinkType
+	// gap is the first frame that is more than longest later than the one before, by gapLength.
+	gap       int
+	gapLength time.Duration
+	timeless  int // number of the first frame without a time; 0: none
+	zeros     int // number of frames at the beginning that have the time 0
 }
 
-// Read reads Ethernet frames from a pcap file, possibly gzip-compressed, or a pcapng file.
-func Read(from io.Reader) (*Capture, error) {
-	metered := &meter{from: from, left: mostRest}
-	source, link, err := open(bufio.NewReader(metered))
-	if err != nil {
-		return nil, fmt.Errorf("no capture file of pcap or pcapng: %w", err)
+// mostNumbers is how many frames a remark lists.
+const mostNumbers = 5
+
+// remark notes something about a frame.
+func (c *Capture) remark(code record.ReplayCode, number int) {
+	r := c.remarks[code]
+	if r == nil {
+		r = &record.ReplayRemark{Code: code}
+		c.remarks[code] = r
 	}
-	c := &Capture{}
-	var first, last time.Time
+	r.Frames++
+	if len(r.First) < mostNumbers {
+		r.First = append(r.First, number)
+	}
+}
+
+// Remarks returns what is to be said about frames, in the order of record.ReplayCodes.
+func (c *Capture) Remarks() (list []record.ReplayRemark) {
+	for _, code := range record.ReplayCodes {
+		if r := c.remarks[code]; r != nil {
+			list = append(list, *r)
+		}
+	}
+	return list
+}
+
+// Read reads a capture file. One that ends early, or is damaged, is read as far as that; Cut says so.
+func Read(from io.Reader) (*Capture, error) {
+	file, err := pcapfile.Open(from)
+	if err != nil {
+		return nil, err
+	}
+	c := &Capture{remarks: map[record.ReplayCode]*record.ReplayRemark{}}
+	var clock clock
 	bytes := 0
-	for {
-		data, info, err := source.ReadPacketData()
-		number := len(c.Frames) + 1
-		switch {
-		case errors.Is(err, io.EOF):
+	for number := 1; ; number++ {
+		p, err := file.Next()
+		if err != nil {
+			if err := c.end(err); err != nil {
+				return nil, err
+			}
 			if number == 1 {
-				return nil, errors.New("the file has no frames")
+				return nil, c.noFrames()
 			}
 			return c, nil
-		case err != nil:
-			return nil, fmt.Errorf("frame %d: %w", number, err)
-		case link() != layers.LinkTypeEthernet:
-			return nil, fmt.Errorf("frame %d is of link type %q: expected Ethernet", number, link())
-		case len(data) < packet.MinBytes || len(data) > packet.MaxBytes:
-			return nil,
-				fmt.Errorf(
-					"frame %d has %d bytes: expected %d to %d (larger ones were merged by receive offload, or not "+
-						"yet cut: capture with gro, lro, gso and tso off)",
-					number, len(data), packet.MinBytes, packet.MaxBytes)
 		}
-		if bytes += len(data); bytes > mostBytes || number > MostFrames {
-			return nil, fmt.Errorf("the file has more than %d frames, or %d bytes", MostFrames, mostBytes)
+		if bytes += len(p.Data); bytes > mostBytes || number > MostFrames {
+			return nil, fmt.Errorf("the file has more than %s frames or %s bytes: split it, as by "+
+				"editcap -c 1000000 FILE OUT", unit.FormatCount(MostFrames), unit.FormatCount(mostBytes))
 		}
-		metered.left = mostRest
-		if ng, is := source.(*pcapgo.NgReader); is && ng.NInterfaces() > mostInterfaces {
-			return nil, fmt.Errorf("the file has more than %d interfaces", mostInterfaces)
+		at := clock.read(c, number, p.At)
+		if f, ok := c.frame(number, p); ok {
+			f.At = at
+			c.Frames = append(c.Frames, f)
 		}
-		if number == 1 {
-			first, last = info.Timestamp, info.Timestamp
-		}
-		switch gap := info.Timestamp.Sub(last); {
-		case gap > longest:
-			return nil, fmt.Errorf("frame %d is %v later than the one before it: expected at most %v", number,
-				gap, longest)
-		case gap < 0:
-			c.Earlier++
-		default:
-			last = info.Timestamp
-		}
-		if info.CaptureLength < info.Length {
-			c.Truncated++
-		}
-		c.Frames = append(c.Frames, Frame{At: last.Sub(first), Data: data})
 	}
 }
 
-// meter fails if more than left bytes are read before the next frame.
-type meter struct {
-	from io.Reader
-	left int64
+// end notes how the file ends; an error if it could not be read.
+func (c *Capture) end(err error) error {
+	var cut *pcapfile.Cut
+	var damage *pcapfile.Damage
+	switch {
+	case errors.Is(err, io.EOF):
+	case errors.As(err, &cut):
+		c.Cut = &record.ReplayCut{After: cut.After, InFrame: cut.InPacket, Missing: cut.Missing}
+	case errors.As(err, &damage):
+		c.Cut = &record.ReplayCut{After: damage.After, Damaged: damage.Why}
+	default:
+		return err
+	}
+	return nil
 }
 
-func (m *meter) Read(b []byte) (int, error) {
-	if m.left <= 0 {
-		return 0, fmt.Errorf("more than %d bytes of the file without a frame", mostRest)
+// noFrames returns why there are none.
+func (c *Capture) noFrames() error {
+	switch cut := c.Cut; {
+	case cut == nil:
+		return errors.New("the file has no frames: it is complete, and nothing was captured")
+	case cut.Damaged != "":
+		return fmt.Errorf("the file is damaged before its first frame: %s", cut.Damaged)
+	case cut.InFrame:
+		return fmt.Errorf("the file has no complete frame: it ends in the first, of which %d bytes are missing",
+			cut.Missing)
 	}
-	n, err := m.from.Read(b[:min(int64(len(b)), m.left)])
-	m.left -= int64(n)
-	return n, err
+	return errors.New("the file has no frames: it ends before the first")
 }
 
-// open selects the reader by the first bytes of the file.
-func open(from *bufio.Reader) (source gopacket.PacketDataSource, link func() layers.LinkType, err error) {
-	const sectionHeader = 0x0a0d0d0a // pcapng; the same in either byte order
-	begin, err := from.Peek(4)
-	if err != nil {
-		return nil, nil, err
-	}
-	if binary.LittleEndian.Uint32(begin) == sectionHeader {
-		r, err := pcapgo.NewNgReader(from, pcapgo.NgReaderOptions{ErrorOnMismatchingLinkType: true,
-			SkipUnknownVersion: true})
-		if err != nil {
-			return nil, nil, err
+// clock reads the times of frames.
+type clock struct {
+	first, last time.Time
+	before      int // number of the frame with the time last; 0: none had one
+}
+
+// read returns the time of a frame since the first, never before that of the frame before it.
+func (k *clock) read(c *Capture, number int, at time.Time) time.Duration {
+	switch {
+	case at.IsZero():
+		if c.timeless == 0 {
+			c.timeless = number
 		}
-		return r, r.LinkType, nil
+		return k.last.Sub(k.first)
+	case k.before == 0:
+		k.first, k.last = at, at
 	}
-	r, err := pcapgo.NewReader(from)
-	if err != nil {
-		return nil, nil, err
+	if at.Equal(time.Unix(0, 0)) && c.zeros == number-1 {
+		c.zeros++
 	}
-	return r, r.LinkType, nil
+	switch gap := at.Sub(k.last); {
+	case gap < 0:
+		c.remark(record.ReplayEarlier, number)
+		return k.last.Sub(k.first)
+	case gap > longest && c.gap == 0:
+		c.gap, c.gapLength = number, gap
+	}
+	k.last, k.before = at, number
+	return k.last.Sub(k.first)
+}
+
+// frame makes an Ethernet frame of a packet; false if that is impossible.
+func (c *Capture) frame(number int, p pcapfile.Packet) (Frame, bool) {
+	header, payload, length, fcs, ok := strip(p)
+	if !ok {
+		if c.remarks[record.ReplayForeignLink] == nil {
+			c.foreign = p.Link
+		}
+		c.remark(record.ReplayForeignLink, number)
+		return Frame{}, false
+	}
+	if code := checkSequence(header, payload, length, fcs); code != "" {
+		c.remark(code, number)
+		length -= fcsBytes
+		payload = payload[:min(len(payload), max(length, 0))]
+	}
+	f := Frame{Number: number, Data: slices.Concat(header, payload), Length: len(header) + max(length, 0),
+		made: header != nil}
+	if f.made {
+		c.remark(record.ReplayHeader, number)
+	}
+	if f.Length < packet.MinBytes {
+		c.remark(record.ReplayTooShort, number)
+		return f, false
+	}
+	return f, true
 }

@@ -63,15 +63,15 @@ func add(to map[uint64]*group, hash uint64, i int32) {
 func (m *matcher) hashes(b []byte) (same, like uint64) {
 	h := parse(b)
 	if h.ip == 0 {
-		m.scratch = append(m.scratch[:0], b[h.kind:]...)
-		// The length of the content is unknown: shorter frames are treated as padded.
-		if short := 2 + leastPayload - len(m.scratch); short > 0 {
-			m.scratch = append(m.scratch, make([]byte, short)...)
-		}
+		m.keep(b[h.kind:], 2+leastPayload)
 		hash := maphash.Bytes(m.seed, m.scratch)
 		return hash, hash
 	}
-	m.scratch = append(m.scratch[:0], b[h.ip:h.end]...)
+	least := leastPayload
+	if h.total != 0 {
+		least = min(h.total, leastPayload)
+	}
+	m.keep(b[h.ip:h.end], least)
 	p := m.scratch
 	var name [2*16 + 2 + 8 + 1]byte
 	copy(name[:], b[h.addr:h.addr+2*h.addrLen])
@@ -90,6 +90,14 @@ func (m *matcher) hashes(b []byte) (same, like uint64) {
 	}
 	name[42] = h.protocol
 	return maphash.Bytes(m.seed, p), maphash.Bytes(m.seed, name[:])
+}
+
+// keep copies b to scratch. A shorter one than least, whose length is unknown, is treated as padded.
+func (m *matcher) keep(b []byte, least int) {
+	m.scratch = append(m.scratch[:0], b...)
+	if short := least - len(b); short > 0 {
+		m.scratch = append(m.scratch, make([]byte, short)...)
+	}
 }
 
 // wasSent records when a frame is handed to the kernel. Another goroutine may receive meanwhile.

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ type Options struct {
 	Timing
 	Passes int // repetitions of the capture; 1 if Receive is set
 	Rewrite
+	Fitting
 }
 
 const (
@@ -31,15 +33,14 @@ const (
 	quiet, patience = 500 * time.Millisecond, 10 * time.Second
 )
 
-// Run transmits the capture, changed as the options' Rewrite says. If the context ends early, it returns the
-// context's error and a result for what was sent.
+// Run transmits the capture, which Prepare has prepared with the same options. If the context ends early, it
+// returns the context's error and a result for what was sent.
 func (c *Capture) Run(ctx context.Context, o Options) (*record.Replay, error) {
 	if o.Receive != "" && o.Passes != 1 {
 		return nil, errors.New("frames are matched with those of one pass: several have the same ones")
 	}
 	most := 0
 	for _, f := range c.Frames {
-		o.Rewrite.Apply(f.Data)
 		most = max(most, len(f.Data))
 	}
 	to, err := packet.Open(packet.Options{Interface: o.Interface, Bytes: most})
@@ -48,8 +49,8 @@ func (c *Capture) Run(ctx context.Context, o Options) (*record.Replay, error) {
 	}
 	defer to.Close()
 	from := passes{schedule: newSchedule(c, o.Timing)}
-	out := &record.Replay{Schema: "linerate.replay/v1", Interface: o.Interface, Frames: len(c.Frames), Passes: o.Passes,
-		Truncated: c.Truncated, Earlier: c.Earlier}
+	out := &record.Replay{Schema: "linerate.replay/v1", Interface: o.Interface, Frames: len(c.Frames),
+		Passes: o.Passes, Remarks: c.Remarks(), Cut: c.Cut, Towards: towards(c.Frames)}
 	out.Mode, out.Refused = to.Mode()
 	var receiving sync.WaitGroup
 	if o.Receive != "" {
@@ -61,6 +62,11 @@ func (c *Capture) Run(ctx context.Context, o Options) (*record.Replay, error) {
 	}
 	sent, err := transmit.Send(ctx, to, from,
 		transmit.Limits{Paced: o.paced(), Frames: int64(len(c.Frames)) * int64(o.Passes)})
+	var failed *transmit.FrameError
+	if errors.As(err, &failed) {
+		f := c.Frames[(failed.Number-1)%int64(len(c.Frames))]
+		failed.Number, failed.Err = int64(f.Number), fmt.Errorf("%d bytes: %w", len(f.Data), failed.Err)
+	}
 	err = errors.Join(err, packet.Check(o.Interface))
 	if watch := from.watch; watch != nil {
 		watch.sent.Store(sched.Now())
@@ -68,6 +74,15 @@ func (c *Capture) Run(ctx context.Context, o Options) (*record.Replay, error) {
 		err = errors.Join(err, watch.failed)
 		if out.Received, watch.failed = watch.result(int(sent.Frames)); watch.failed == nil {
 			out.Received.Interface = o.Receive
+			for i, f := range c.Frames[:sent.Frames] {
+				switch {
+				case watch.received[i]:
+				case len(f.Data) < f.Length:
+					out.Received.LostIncomplete++
+				case isLocal(f.Data):
+					out.Received.LostLocal++
+				}
+			}
 		}
 		err = errors.Join(err, watch.failed)
 	}

@@ -11,6 +11,9 @@ type Timing struct {
 // paced reports whether frames have due times.
 func (t Timing) paced() bool { return t.Speed > 0 || t.Pace > 0 }
 
+// timed reports whether the times of the file matter.
+func (t Timing) timed() bool { return t.Speed > 0 && t.Pace == 0 }
+
 // schedule computes when each frame of repeated passes over a capture is due.
 type schedule struct {
 	Timing
@@ -27,6 +30,11 @@ func newSchedule(c *Capture, t Timing) schedule {
 		span = float64(time.Second)
 	}
 	return schedule{t, c.Frames, span}
+}
+
+// Length returns the time from the first frame to the last of all passes, as scheduled; 0: as fast as possible.
+func (c *Capture) Length(o Options) time.Duration {
+	return time.Duration(newSchedule(c, o.Timing).due(int64(len(c.Frames))*int64(o.Passes) - 1))
 }
 
 // due returns when frame i, counted over all passes, is due, in ns after the first.

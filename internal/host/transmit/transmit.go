@@ -53,6 +53,16 @@ type Result struct {
 	Late *hdrhistogram.Histogram
 }
 
+// FrameError is the error of a frame that was not sent.
+type FrameError struct {
+	Number int64 // from 1
+	Err    error
+}
+
+func (e *FrameError) Error() string { return fmt.Sprintf("send frame %d: %v", e.Number, e.Err) }
+
+func (e *FrameError) Unwrap() error { return e.Err }
+
 const (
 	// check is the longest wait before the context is checked.
 	check = 50 * time.Millisecond
@@ -101,7 +111,7 @@ func Send(ctx context.Context, to *packet.Sender, from Source, limit Limits) (Re
 			number := r.Frames + int64(i)
 			room, err := to.Frame(i, from.Bytes(number))
 			if err != nil {
-				return r.Result, fmt.Errorf("frame %d: %w", number+1, err)
+				return r.Result, &FrameError{number + 1, err}
 			}
 			from.Write(room, number, now)
 		}
@@ -166,12 +176,11 @@ func (r *run) batch(ctx context.Context, n int) error {
 			pause = min(2*pause, mostRetry)
 			r.Blocked += sched.Now() - at
 		case socket.NotSent(err):
-			return fmt.Errorf(
-				"send frame %d: the interface has refused it for %v: it is longer than the MTU of the other end "+
-					"allows, or the queue does not empty: %w",
-				r.Frames+1, refused, err)
+			return &FrameError{r.Frames + 1, fmt.Errorf(
+				"the interface has refused it for %v: it is longer than the MTU of the other end "+
+					"allows, or the queue does not empty: %w", refused, err)}
 		default:
-			return fmt.Errorf("send frame %d: %w", r.Frames+1, err)
+			return &FrameError{r.Frames + 1, err}
 		}
 	}
 	return nil

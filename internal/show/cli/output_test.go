@@ -297,19 +297,32 @@ func shownMeasurements(*testing.T) (texts []string) {
 }
 
 // shownReplays have each part that the result of a replay can have.
-func shownReplays(*testing.T) []string {
+func shownReplays(*testing.T) (texts []string) {
 	late := &record.Distribution{Count: 300_000, MinUs: 0.1, MeanUs: 812.5, P50Us: 712.3, P90Us: 1512.2,
 		P99Us: 12_345.6, P999Us: 23_456.7, P9999Us: 34_567.8, MaxUs: 45_678.9}
 	r := &record.Replay{
 		Interface: "enp129s0f0np0", Mode: "af_packet",
 		Refused: "program that transmits frames: operation not permitted", Frames: 1_234_567, Passes: 3,
 		Sent: 3_000_000, SentBytes: 4_321_000_000,
-		ScheduleS: 71.3, TookS: 100.02, PerS: 29_994, Bps: 345.6e6, Lateness: late, BlockedS: 12.34, Truncated: 1234,
-		Earlier: 56,
+		ScheduleS: 71.3, TookS: 100.02, PerS: 29_994, Bps: 345.6e6, Lateness: late, BlockedS: 12.34,
+		Cut: &record.ReplayCut{After: 1_234_567, InFrame: true, Missing: 1234},
+		Towards: record.ReplayTowards{MAC: "02:00:00:00:00:01", Frames: 1_234_000, IP: "2001:db8:1234:5678::fe",
+			Packets: 987_654},
 		Received: &record.ReplayReceived{Interface: "enp129s0f1np1", Received: 2_900_000, Lost: 100_000, Altered: 12,
-			Reordered: 3456, Duplicates: 78, Other: 901_234, Overrun: 5678, Merged: 9, Latency: late},
+			Reordered: 3456, Duplicates: 78, Other: 901_234, Overrun: 5678, Merged: 9, Latency: late,
+			LostIncomplete: 4321, LostLocal: 99},
 	}
-	return []string{printed(func(s streams) error { return asText(present.Replay(r))(s.out) })}
+	for _, code := range record.ReplayCodes {
+		r.Remarks = append(r.Remarks, record.ReplayRemark{Code: code, Frames: 1234,
+			First: []int{1, 22, 333, 1_000_000, 1_000_001}})
+	}
+	none := *r
+	none.Received = &record.ReplayReceived{Interface: "eth1", Lost: r.Sent, Other: 3}
+	none.Cut = &record.ReplayCut{After: 7, Damaged: "a block begins with a length of 123456 and ends with 654321"}
+	for _, r := range []*record.Replay{r, &none} {
+		texts = append(texts, printed(func(s streams) error { return asText(present.Replay(r))(s.out) }))
+	}
+	return texts
 }
 
 // shownForwarding have each part that the result of forwarding can have.

@@ -9,10 +9,12 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/host/replay"
+	"linerate/internal/model/unit"
 	"linerate/internal/show/present"
 )
 
@@ -23,11 +25,15 @@ func newReplayCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "Transmit the frames of a capture file again, and match what arrives",
-		Long: `Transmit the frames of a capture file (pcap, also gzip-compressed, or pcapng) by an
-interface of this host or lab host: at the file's own times, faster or slower, or
-at a constant rate. With --receive, frames that come in by another interface are
-matched with those sent, one by one: lost, altered, reordered, latency. A router
-between may change what routers do: MAC addresses, time to live, VLAN tag.
+		Long: `Transmit the frames of a capture file (pcap or pcapng, also compressed by gzip, zstd
+or bzip2) by an interface of this host or lab host: at the file's own times,
+faster or slower, or at a constant rate. With --receive, frames that come in by
+another interface are matched with those sent, one by one: lost, altered,
+reordered, latency. A router between may change what routers do: MAC addresses,
+time to live, VLAN tag.
+
+Frames that cannot be sent as they are in the file are named, with their numbers
+there, before any is sent; --segment, --pad and --skip say what to do with them.
 
 It needs CAP_NET_RAW, as in a lab (linerate lab exec HOST -- linerate replay …), and
 is faster with CAP_BPF and CAP_NET_ADMIN. "-" is standard input.
@@ -38,7 +44,9 @@ was not kept; 130 interrupted.`,
   linerate replay web.pcap --interface eth0 --speed 2 --receive eth1
   linerate replay web.pcap --interface eth0 --pace 10000 --passes 10
   linerate replay web.pcap --interface eth0 --speed max
-  linerate replay web.pcap --interface eth0 --destination-mac 02:00:00:00:00:01 --map 10.0.0.0/24=192.0.2.0/24`,
+  linerate replay web.pcap --interface eth0 --map 10.0.0.0/24=192.0.2.0/24
+  linerate replay any.pcap --interface eth0 --destination-mac 02:00:00:00:00:01
+  linerate replay offloaded.pcapng --interface eth0 --segment --skip`,
 		Args: exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			problems := mistakes(cmd.Flags())
@@ -69,6 +77,13 @@ was not kept; 130 interrupted.`,
 			if err != nil {
 				return usageError(err)
 			}
+			if err := c.Prepare(o); err != nil {
+				return usageError(fmt.Errorf("%s: %w", captureName(args[0]), err))
+			}
+			if length := c.Length(o); length >= longReplay {
+				say(s.err, "linerate: the last frame is due after %s (shorter: --speed, --pace, --max-gap); "+
+					"Ctrl-C ends the replay and shows its figures\n", unit.FormatSeconds(length.Seconds()))
+			}
 			result, err := c.Run(cmd.Context(), o)
 			if err != nil && (result == nil || !errors.Is(err, context.Canceled)) {
 				return err
@@ -98,25 +113,42 @@ was not kept; 130 interrupted.`,
 	valueVar(flags, &o.Destination, parseMAC, "destination-mac", "address", "", "destination MAC address of all frames")
 	flags.StringSliceVar(&mappings, "map", nil,
 		"replace addresses of IP headers, OLD=NEW: addresses or prefixes of one length")
+	flags.BoolVar(&o.Segment, "segment", false,
+		"send too large TCP segments, which offloads had merged, in frames of the MTU")
+	flags.BoolVar(&o.Pad, "pad", false, "send incomplete frames in full length, with zeros")
+	flags.BoolVar(&o.Skip, "skip", false, "leave out, and count, frames that cannot be sent as captured")
+	durationVar(flags, &o.MostGap, time.Nanosecond, "max-gap", "",
+		"longest time between two frames; longer ones are shortened")
 	flags.BoolVar(&asJSON, "json", false, "print JSON (linerate.replay/v1)")
 	return cmd
 }
 
+// longReplay is the length from which on the user is told how long it takes.
+const longReplay = 10 * time.Second
+
 // readCapture reads a capture file; "-": in.
 func readCapture(in io.Reader, name string) (*replay.Capture, error) {
-	if name == "-" {
-		return replay.Read(in)
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
 	}
-	f, err := os.Open(name)
+	c, err := replay.Read(in)
 	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	c, err := replay.Read(f)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
+		err = fmt.Errorf("%s: %w", captureName(name), err)
 	}
 	return c, err
+}
+
+// captureName is how messages call a capture.
+func captureName(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
 }
 
 // parseSpeed parses a factor; max is 0.

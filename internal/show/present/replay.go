@@ -50,6 +50,14 @@ func Replay(r *record.Replay) document.Document {
 				unit.FormatCount(g.Altered), unit.FormatCount(g.Reordered), unit.FormatCount(g.Duplicates),
 				unit.FormatCount(g.Other)))
 		lost := fmt.Sprintf("%s of the frames sent", unit.FormatPercent(share))
+		if g.LostIncomplete > 0 {
+			lost += fmt.Sprintf("; %s of them are not whole in the file, and dropped by routers",
+				unit.FormatCount(g.LostIncomplete))
+		}
+		if g.LostLocal > 0 {
+			lost += fmt.Sprintf("; %s of them are for switches only: no IP, multicast, link-local, or at the end of "+
+				"their time to live", unit.FormatCount(g.LostLocal))
+		}
 		if g.Overrun > 0 {
 			lost += fmt.Sprintf("; up to %s of them in the buffer of this program", unit.FormatCount(g.Overrun))
 		}
@@ -66,15 +74,11 @@ func Replay(r *record.Replay) document.Document {
 					unit.FormatCount(g.Merged), g.Interface))
 		}
 	}
-	if r.Earlier > 0 {
-		doc.Warnings = append(doc.Warnings, words.Count(r.Earlier, "frame")+" of the file "+words.Verb(r.Earlier, "has",
-			"have")+" an earlier time there than the one before, and "+words.Verb(r.Earlier, "was", "were")+
-			" due with it")
-	}
-	if r.Truncated > 0 {
-		doc.Warnings = append(doc.Warnings, words.Count(r.Truncated, "frame")+" of the file "+
-			words.Verb(r.Truncated, "is", "are")+
-			" not whole there: captured with a snap length, and sent as far as it is there")
+	doc.Warnings = append(doc.Warnings, replayWarnings(r)...)
+	for _, remark := range r.Remarks {
+		if text := replayChanges[remark.Code]; text != "" {
+			t.Add("changed", unit.FormatCount(int64(remark.Frames)), remark.Numbers()+": "+text)
+		}
 	}
 	if r.Refused != "" {
 		t.Add("mode", r.Mode, r.Refused)
