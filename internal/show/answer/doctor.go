@@ -21,28 +21,20 @@ func Doctor(e record.Evaluation) string {
 			words.List(e.Hosts), len(rules))
 	}
 	var causes []string
-	possible, boot := 0, 0
+	possible, boot, first := 0, 0, ""
 	for _, group := range record.Alike(e.Findings) {
 		f := group[0]
 		switch {
 		case f.ExplainedBy != "":
 		case f.Confidence == record.Possible:
-			possible++
+			if possible++; possible == 1 {
+				first = ofHosts(group, e.Hosts)
+			}
 			if !slices.ContainsFunc(group, func(f record.Finding) bool { return !f.Boot }) {
 				boot++
 			}
 		default:
-			text := f.Summary
-			if len(e.Hosts) > 1 {
-				var hosts []string
-				for _, same := range group {
-					hosts = append(hosts, same.Host)
-				}
-				if !slices.Contains(strings.Fields(text), f.Host) {
-					text = words.List(hosts) + ": " + text
-				}
-			}
-			causes = append(causes, text)
+			causes = append(causes, ofHosts(group, e.Hosts))
 		}
 	}
 	more := ""
@@ -52,6 +44,19 @@ func Doctor(e record.Evaluation) string {
 	}
 	switch len(causes) {
 	case 0:
+		// Counters since boot do not say what is so now: possible causes are then all that there is.
+		if possible > 0 && e.OverS == 0 && harmful(e, false) == "" {
+			which := ": "
+			if possible > 1 {
+				which = "; the first: "
+			}
+			text := fmt.Sprintf("%s %s possible%s%s%s.", words.Sentence(words.Count(possible, "cause")),
+				words.Verb(possible, "is", "are"), ofBoot(possible, boot), which, first)
+			if before := harmful(e, true); before != "" {
+				text += " Dropped harmfully since boot: " + before + "."
+			}
+			return text + notJudged(parts)
+		}
 		over := ""
 		if e.OverS > 0 {
 			over = " in " + unit.FormatSeconds(e.OverS)
@@ -75,6 +80,19 @@ func Doctor(e record.Evaluation) string {
 	}
 	return fmt.Sprintf("%s found; the first: %s.%s%s", words.Sentence(words.Count(len(causes), "cause")), causes[0],
 		more, notJudged(parts))
+}
+
+// ofHosts returns the summary of a finding of one or more of the hosts, with their names.
+func ofHosts(group []record.Finding, all []string) string {
+	text := group[0].Summary
+	if len(all) < 2 || slices.Contains(strings.Fields(text), group[0].Host) {
+		return text
+	}
+	var hosts []string
+	for _, same := range group {
+		hosts = append(hosts, same.Host)
+	}
+	return words.List(hosts) + ": " + text
 }
 
 // notJudged names the parts of the hosts that no evaluated rule could read. Empty: none.

@@ -54,6 +54,11 @@ func TestDoctorOfDrops(t *testing.T) {
 	maybe := func(id string, boot bool) record.Finding {
 		return record.Finding{ID: id, Host: "x", Confidence: record.Possible, Boot: boot}
 	}
+	said := func(text string, boot bool) record.Finding {
+		f := maybe(text, boot)
+		f.Summary = text
+		return f
+	}
 	const quiet, before = "Nothing was found that slows x down in 3 s.",
 		" Dropped harmfully since boot: Ip OutDiscards 24,927."
 	for want, e := range map[string]record.Evaluation{
@@ -66,6 +71,10 @@ func TestDoctorOfDrops(t *testing.T) {
 			Findings: []record.Finding{maybe("a", true), maybe("b", true)}},
 		quiet + " 2 causes are possible, 1 of them by what happened since boot." + before: {OverS: 3, Drops: drops[3:],
 			Findings: []record.Finding{maybe("a", true), maybe("b", false)}},
+		"1 cause is possible, by what happened since boot: a." + before: {Drops: drops[3:],
+			Findings: []record.Finding{said("a", true)}},
+		"2 causes are possible, 1 of them by what happened since boot; the first: a." + before: {Drops: drops[3:],
+			Findings: []record.Finding{said("a", true), said("b", false)}},
 		"The link is down.": {OverS: 3, Drops: drops,
 			Findings: []record.Finding{{Confidence: record.Certain, Summary: "the link is down"}}},
 	} {
