@@ -11,10 +11,13 @@ type (
 		Missing []FlowEnd `json:"missing,omitempty"`
 		Meant   bool      `json:"meant,omitempty"` // the treatment allows flows that do not connect
 	}
-	// FlowsLasted is the number of flows that connected, and those that ended before the window did.
+	// FlowsLasted is the number of flows that connected, those that ended before the window did, and
+	// those that lasted and carried nothing in it. Meant: the treatment allows the latter.
 	FlowsLasted struct {
-		Flows int       `json:"flows"`
-		Ended []FlowEnd `json:"ended,omitempty"`
+		Flows  int       `json:"flows"`
+		Ended  []FlowEnd `json:"ended,omitempty"`
+		Silent []FlowEnd `json:"silent,omitempty"`
+		Meant  bool      `json:"meant,omitempty"`
 		// By is ByAttack if an attack caused it, which is its result, or ByEvent if an event at AtS
 		// did.
 		By  string  `json:"by,omitempty"`

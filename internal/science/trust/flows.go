@@ -27,9 +27,9 @@ func ended(f record.Flow) fact.FlowEnd {
 	return fact.FlowEnd{Flow: f.ID, From: f.From, To: f.To, Error: f.Error}
 }
 
-// alive checks that every flow that connected lasted through the window. A flow may end if an event
-// of the study cut its path, which shows if no other flow used that path any more. With only one
-// flow this is unknown. During an attack, flows that end are the result.
+// alive checks that every flow that connected lasted through the window and carried something in it.
+// A flow may end if an event of the study cut its path, which shows if no other flow used that path
+// any more. With only one flow this is unknown. During an attack, flows that end are the result.
 func alive(v view) (judged, bool) {
 	var lost, gone []fact.FlowEnd
 	var at float64
@@ -62,10 +62,14 @@ func alive(v view) (judged, bool) {
 			lost = append(lost, end)
 		}
 	}
-	c := record.Check{Check: Alive, Pass: len(lost) == 0 || len(v.Attacks) > 0}
-	lasted := fact.FlowsLasted{Flows: n, Ended: lost}
+	lasted := fact.FlowsLasted{Flows: n, Ended: lost, Meant: v.Unreachable}
+	for _, f := range Silent(v.Trial) {
+		lasted.Silent = append(lasted.Silent, ended(f))
+	}
+	failed := len(lost) > 0 || len(lasted.Silent) > 0 && !v.Unreachable
+	c := record.Check{Check: Alive, Pass: !failed || len(v.Attacks) > 0}
 	switch {
-	case len(lost) > 0 && c.Pass:
+	case failed && c.Pass:
 		lasted.By = fact.ByAttack
 	case len(lost) == 0 && len(gone) > 0:
 		lasted.Ended, lasted.By, lasted.AtS = gone, fact.ByEvent, at
@@ -73,6 +77,27 @@ func alive(v view) (judged, bool) {
 	c.Facts = facts("", lasted)
 	return judged{c, float64(len(gone)) / float64(n)}, true
 }
+
+// Silent returns the flows of a trial that were open throughout the window and carried nothing in
+// it: what was sent to them or by them was lost, or never sent. Flows that a foreign tool opened may
+// have nothing to do, and so may those that are paced so slowly that nothing was due. What an event
+// cut is not silent, but interrupted.
+func Silent(t record.Trial) (list []record.Flow) {
+	for _, f := range t.Flows {
+		carried := f.ReceivedBytes > 0 || f.ArrivedBytes > 0 || f.GoodputBps > 0
+		due := f.CapBps() == 0 || f.CapBps()/8*t.WindowS >= oneWrite
+		if x := f.Transactions; x != nil {
+			carried, due = x.Done > 0, f.PacePerS == 0 || f.PacePerS*t.WindowS >= leastDue
+		}
+		if f.Connected && f.Alive && due && !carried && f.Process == "" && len(f.Outages) == 0 {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// leastDue is the least number of scheduled requests in a window of which one must be answered in it.
+const leastDue = 3
 
 const (
 	// unreadBytes is used as the size of a receive queue that was not recorded.

@@ -79,7 +79,7 @@ func Conclusion(c *record.Conclusion) Answer {
 			list[i] = words.FullStop(text)
 		}
 	}
-	a.Headline = words.FullStop(fit(a.Headline))
+	a.Headline = words.FullStop(fit(a.Headline) + notable(c))
 	return a
 }
 
@@ -169,6 +169,7 @@ func brief(c *record.Conclusion) string {
 		if r.Name == metric.Goodput.Name && b.LimitBps > 0 {
 			rest += ofLimit(c, b)
 		}
+		rest += notable(c)
 	} else {
 		rest += lost(c)
 	}

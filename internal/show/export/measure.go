@@ -14,6 +14,7 @@ import (
 	"linerate/internal/science/hostload"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/stats"
+	"linerate/internal/science/trust"
 	"linerate/internal/show/wording"
 )
 
@@ -158,6 +159,11 @@ func (m *Measurement) NothingArrived() bool {
 		t.Parts = append(t.Parts, d.Part)
 	}
 	return t.NothingArrived()
+}
+
+// Silent returns how many of its flows were open and carried nothing in the window.
+func (m *Measurement) Silent() (n, of int) {
+	return len(trust.Silent(record.Trial{Flows: m.Flows, WindowS: m.DurationS})), len(m.Flows)
 }
 
 // Measure returns the view of a measurement. Page is the path of its page. Empty: none was written.
