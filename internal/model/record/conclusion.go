@@ -43,6 +43,9 @@ type Conclusion struct {
 	DoubtedTrials int      `json:"doubted_trials,omitempty"`
 	Trials        int      `json:"trials"`
 	Ending        Ending   `json:"ending"`
+	// Odd are the findings that name what stands apart from its peers or its declaration, which a sum
+	// hides, without what others explain.
+	Odd []Finding `json:"odd,omitempty"`
 	// Silent are flows that were open and carried nothing. Nil: every flow carried something.
 	Silent *SilentFlows `json:"silent_flows,omitempty"`
 
