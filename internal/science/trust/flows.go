@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -197,58 +196,4 @@ func conservation(v view) (judged, bool) {
 	}
 	c.Facts = facts("", moved)
 	return judged{c, worst}, true
-}
-
-// steady checks that the first and the last third of the window carried the same number of bytes;
-// if all flows are requests and responses, of transactions. A sample may be off by some
-// milliseconds, which matters if thirds are short.
-func steady(v view) (judged, bool) {
-	n := math.MaxInt
-	for _, f := range v.Flows {
-		if f.Connected && len(f.Bins) > 0 {
-			n = min(n, len(f.Bins))
-		}
-	}
-	// What happens in a window changes what it carries: that is what is studied.
-	if n < 3 || n == math.MaxInt || len(v.Events) > 0 || len(v.Attacks) > 0 {
-		return judged{}, false
-	}
-	requests := !slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Connected && f.Transactions == nil })
-	var first, last float64
-	senders := map[string][2]float64{} // first and last, by sender
-	for _, f := range v.Flows {
-		if len(f.Bins) < n {
-			continue
-		}
-		each := 1.0
-		if requests {
-			each = float64(f.Transactions.Done) / float64(max(f.ReceivedBytes, 1))
-		}
-		p := v.progress(f)
-		begin, end := each*p.until(v.WindowS/3), each*(p.until(v.WindowS)-p.until(v.WindowS*2/3))
-		first, last = first+begin, last+end
-		of := senders[f.From]
-		senders[f.From] = [2]float64{of[0] + begin, of[1] + end}
-	}
-	if first == 0 && last == 0 {
-		return judged{}, false
-	}
-	const sampleDoubt = 0.005
-	allowed := driftShare + 2*sampleDoubt/(v.WindowS/3)
-	// which may arrive independently of each other: three standard deviations of the ratio of two
-	// such counts
-	if requests {
-		allowed += 3 * math.Sqrt(1/max(first, 1)+1/max(last, 1))
-	}
-	drift := last/max(first, 1) - 1
-	c := record.Check{Check: Steady, Pass: math.Abs(drift) <= allowed}
-	thirds := fact.Thirds{First: first, Last: last, Transactions: requests, Change: drift, Allowed: allowed}
-	if names := slices.Sorted(maps.Keys(senders)); len(names) == 2 && !c.Pass {
-		for _, name := range names {
-			own := senders[name][1]/max(senders[name][0], 1) - 1
-			thirds.Senders = append(thirds.Senders, fact.HostChange{Host: name, Change: own})
-		}
-	}
-	c.Facts = facts("", thirds)
-	return judged{c, math.Abs(drift) / allowed}, true
 }

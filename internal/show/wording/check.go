@@ -114,6 +114,13 @@ var (
 		by, most := percents(t.Change, t.Allowed)
 		text := fmt.Sprintf("the last third of the window carried %s and the first %s: %s (allowed ±%s)",
 			spelled(t.Last), spelled(t.First), signed(t.Change, by), most)
+		if t.Losses {
+			text += "; the sawtooth of congestion control on a path with losses is part of what is allowed"
+		}
+		if t.StoodS > 0 {
+			text += fmt.Sprintf("; from %s on, nearly nothing arrived for %s", unit.FormatSeconds(t.StoodAtS),
+				unit.FormatSeconds(t.StoodS))
+		}
 		for i, s := range t.Senders {
 			part, _ := percents(s.Change, t.Allowed)
 			text += fmt.Sprintf("%s %s sent %s", []string{";", ","}[min(i, 1)], s.Host, signed(s.Change, part))
