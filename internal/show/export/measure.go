@@ -227,7 +227,7 @@ func Window(run *record.Run, t *record.Trial) *Measurement {
 		m.ReceivedBytes += p.ReceivedBytes
 		m.RetransBytes += p.RetransBytes
 	}
-	m.Counts, _ = stats.Counts(m.Flows) // an unreadable stored distribution is left out
+	m.Counts, _ = stats.Counts(m.Flows, m.DurationS) // an unreadable stored distribution is left out
 	if p := t.Peer; p != nil {
 		m.Peer, m.PeerCPUPercent, m.PeerResults = p.Program, p.CPUPercent, p.Results
 	}
