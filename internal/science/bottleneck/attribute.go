@@ -122,8 +122,9 @@ func facts(list ...any) (facts []fact.Fact) {
 func join(lists ...[]fact.Fact) []fact.Fact { return slices.Concat(lists...) }
 
 // Attribute returns a verdict for each flow of a trial, in their order. Of the trial it needs the
-// flows, the hosts, the window and the clocks. The flows have their Path as far as it is known. complete reports whether the topology has every link
-// of the paths; otherwise a slower link may be between the two ends.
+// flows, the hosts, the window and the clocks. The flows have their Path as far as it is known.
+// complete reports whether the topology has every link of the paths; otherwise a slower link may be
+// between the two ends.
 func Attribute(t record.Trial, over *topology.Topology, complete bool) []Verdict {
 	s := newScene(t, over, complete)
 	verdicts := make([]Verdict, len(t.Flows))

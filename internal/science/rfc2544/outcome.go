@@ -52,7 +52,8 @@ func Outcome(t *record.Trial, requested, allowed float64, confirms bool) record.
 // and then the rest, which no counter has; sent is the
 // number of datagrams sent. Counters do not know flows, so packets of other programs
 // count as well. If together is true, a packet can hold several datagrams but counts once.
-func places(t *record.Trial, lost int64, sent float64, buffered map[string]int64, together bool) (list []record.LossPlace) {
+func places(t *record.Trial, lost int64, sent float64, buffered map[string]int64, together bool) (
+	list []record.LossPlace) {
 	known := int64(0)
 	add := func(host, what string, packets int64) {
 		if packets > 0 {

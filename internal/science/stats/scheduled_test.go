@@ -30,9 +30,10 @@ func TestScheduled(t *testing.T) {
 		want                record.Scheduled
 	}{
 		"worked off": {59_990, 10, 0, 0, record.Scheduled{Due: 60_000, InTime: 58_900, Late: 1090, Lost: 10}},
-		"not worked off": {59_990 - 500, 10, 500, 5e6, record.Scheduled{Due: 60_000, InTime: 58_400, Late: 1090, Lost: 10,
-			Unsent: 500}},
-		"in flight at the edge": {59_985, 10, 5, 200, record.Scheduled{Due: 59_995, InTime: 58_895, Late: 1090, Lost: 10}},
+		"not worked off": {59_990 - 500, 10, 500, 5e6, record.Scheduled{Due: 60_000, InTime: 58_400,
+			Late: 1090, Lost: 10, Unsent: 500}},
+		"in flight at the edge": {59_985, 10, 5, 200, record.Scheduled{Due: 59_995, InTime: 58_895,
+			Late: 1090, Lost: 10}},
 	} {
 		f := record.Flow{Protocol: "udp-rr", PacePerS: 100, Transactions: &record.Transactions{Done: c.done,
 			Unanswered: c.lost, Waiting: c.waiting, LongestWaitUs: c.longestUs, Connections: 10, Latency: all}}

@@ -102,7 +102,8 @@ func TestSteadySawtooth(t *testing.T) {
 		return n
 	}
 	same := func(*record.Flow) {}
-	for _, c := range []struct{ windowS, loss float64 }{{5, 0.002}, {10, 0.002}, {30, 0.002}, {10, 0.01}, {10, 0.0005}} {
+	for _, c := range []struct{ windowS, loss float64 }{{5, 0.002}, {10, 0.002}, {30, 0.002}, {10, 0.01},
+		{10, 0.0005}} {
 		if n := fails(c.windowS, c.loss, false, same); n > 15 {
 			t.Errorf("%+v: %d of 300 fail", c, n)
 		}
@@ -143,7 +144,8 @@ func TestStoodStill(t *testing.T) {
 		"half a second":      {flowOf(60, 30, 30, 1e6), true},
 	} {
 		trial := record.Trial{WindowS: float64(len(c.flow.Bins)) / 2, Flows: []record.Flow{c.flow}}
-		if j, _ := steady(view{Trial: trial}); j.Pass != c.pass || !c.pass && !rests(j.Check, `"stood_at_s":300,"stood_s":11`) {
+		if j, _ := steady(view{Trial: trial}); j.Pass != c.pass || !c.pass && !rests(j.Check,
+			`"stood_at_s":300,"stood_s":11`) {
 			t.Errorf("%s: %+v", name, j)
 		}
 		trial.Flows[0].Transactions = &record.Transactions{Done: 60} // one in ten seconds

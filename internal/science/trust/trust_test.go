@@ -76,7 +76,9 @@ func TestSilentFlows(t *testing.T) {
 		"attacked":           {func(t *record.Trial, _ *record.Flow) { t.Attacks = []record.Attack{{}} }, false},
 		"of a foreign tool":  {func(_ *record.Trial, f *record.Flow) { f.Process = "p1" }, false},
 		"hardly a write due": {func(_ *record.Trial, f *record.Flow) { f.WriteCapBps = 1000 }, false},
-		"cut by an event":    {func(_ *record.Trial, f *record.Flow) { f.Outages = []record.Outage{{AtS: 0.1}} }, false},
+		"cut by an event": {func(_ *record.Trial, f *record.Flow) {
+			f.Outages = []record.Outage{{AtS: 0.1}}
+		}, false},
 		"no request due": {func(_ *record.Trial, f *record.Flow) {
 			f.Transactions, f.PacePerS = &record.Transactions{}, 0.1
 		}, false},

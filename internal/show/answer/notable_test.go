@@ -37,16 +37,18 @@ func TestOddInHeadline(t *testing.T) {
 		shaped bool
 		says   string
 	}{
-		"slow":        {[]float64{48e6, 47e6, 49e6}, false, "; h7 sends 48 Mbit/s, and its 8 peers 190 Mbit/s"},
-		"slow once":   {[]float64{48e6, 190e6, 190e6}, false, ""},
-		"by a shaper": {[]float64{48e6, 48e6}, true, "; the limit is tbf on h7.eth0: 50 Mbit/s, below the declared 200 Mbit/s"},
+		"slow":      {[]float64{48e6, 47e6, 49e6}, false, "; h7 sends 48 Mbit/s, and its 8 peers 190 Mbit/s"},
+		"slow once": {[]float64{48e6, 190e6, 190e6}, false, ""},
+		"by a shaper": {[]float64{48e6, 48e6}, true,
+			"; the limit is tbf on h7.eth0: 50 Mbit/s, below the declared 200 Mbit/s"},
 	} {
 		run := &record.Run{Unit: "bit/s", Status: "complete"}
 		for i := range 9 {
 			host := fmt.Sprintf("h%d", i+1)
 			run.Topology.Hosts = append(run.Topology.Hosts, topology.Host{Name: host,
 				Interfaces: []topology.Interface{{Name: "eth0"}}})
-			l := topology.Link{From: topology.End{Node: host, Interface: "eth0"}, To: topology.End{Node: "sw", Interface: host}}
+			l := topology.Link{From: topology.End{Node: host, Interface: "eth0"},
+				To: topology.End{Node: "sw", Interface: host}}
 			l.Rate = 200e6
 			run.Topology.Links = append(run.Topology.Links, l)
 		}

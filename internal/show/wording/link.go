@@ -70,8 +70,8 @@ var (
 		summary: about("DEV is half duplex: it cannot send and receive at the same time"),
 		fixed: func(f record.Finding, _ cause.None) []string {
 			if negotiating(f) {
-				return []string{"autonegotiation on at the other end, such as the switch's port: an end without it makes " +
-					"this one half duplex, which negotiates already; a hub offers no more and is to be replaced"}
+				return []string{"autonegotiation on at the other end, such as the switch's port: an end without it " +
+					"makes this one half duplex, which negotiates already; a hub offers no more and is to be replaced"}
 			}
 			return []string{"ethtool -s DEV autoneg on, and the same at the switch's port: an end without " +
 				"autonegotiation makes the other half duplex"}

@@ -15,21 +15,21 @@ var (
 		summary: func(f record.Finding, _ cause.None) string {
 			return fmt.Sprintf("the limit of its link is %s", Declared(f.Host, first[fact.DeclaredRate](f)))
 		},
-		fix: []string{"the rate that is meant, at the shaper (tc qdisc show dev DEV) or in the study; none if the shaper " +
-			"is what is studied"},
+		fix: []string{"the rate that is meant, at the shaper (tc qdisc show dev DEV) or in the study; none if the " +
+			"shaper is what is studied"},
 		read: "tc(8), tc-tbf(8)",
-		found: "A qdisc at an interface that flows leave by has a rate that is 5 % or more below the declared rate of " +
-			"its link. Needs a study.",
+		found: "A qdisc at an interface that flows leave by has a rate that is 5 % or more below the declared rate " +
+			"of its link. Needs a study.",
 	})
 	_ = say(cause.OddOneOut, words[cause.Odd]{
 		summary: func(f record.Finding, a cause.Odd) string {
 			return Odd(f.About.Object, a, first[fact.AmongPeers](f))
 		},
-		fix: []string{"compare it with a peer: linerate diff of their snapshots, its shaper (tc -s qdisc show), speed, " +
-			"cable and port"},
+		fix: []string{"compare it with a peer: linerate diff of their snapshots, its shaper (tc -s qdisc show), " +
+			"speed, cable and port"},
 		read: "tc(8), ethtool(8)",
-		found: "Of 8 or more hosts, interfaces or flows with equal traffic and equally fast links, one has 1.5 times as " +
-			"much or as little goodput as the median, and is further from it than chance puts one in 1 % of cases.",
+		found: "Of 8 or more hosts, interfaces or flows with equal traffic and equally fast links, one has 1.5 times " +
+			"as much or as little goodput as the median, and is further from it than chance puts one in 1 % of cases.",
 	})
 	_ = spell(func(host string, d fact.DeclaredRate) string { return Declared(host, d) })
 	_ = spell(func(_ string, p fact.AmongPeers) string {

@@ -46,8 +46,8 @@ func belowDeclared(f facts.Trial) (findings []record.Finding) {
 			}
 			finding := record.Finding{ID: cause.BelowDeclared.Code, Host: from.Node, Confidence: record.Certain,
 				About: record.Subject{Interface: from.Interface}, Args: cause.None{}}
-			finding.With(from.Node, fact.DeclaredRate{Interface: from.Interface, Shaper: is.Shaper, Bps: float64(is.Rate),
-				DeclaredBps: float64(declared.Rate)})
+			finding.With(from.Node, fact.DeclaredRate{Interface: from.Interface, Shaper: is.Shaper,
+				Bps: float64(is.Rate), DeclaredBps: float64(declared.Rate)})
 			findings = append(findings, finding)
 		}
 	}
@@ -141,7 +141,9 @@ var kinds = []struct {
 	args cause.Odd
 	of   func(record.Flow) topology.End
 }{
-	{cause.Odd{Kind: cause.OddHost, Sends: true}, func(f record.Flow) topology.End { return topology.End{Node: f.From} }},
+	{cause.Odd{Kind: cause.OddHost, Sends: true}, func(f record.Flow) topology.End {
+		return topology.End{Node: f.From}
+	}},
 	{cause.Odd{Kind: cause.OddHost}, func(f record.Flow) topology.End { return topology.End{Node: f.To} }},
 	{cause.Odd{Kind: cause.OddInterface, Sends: true}, func(f record.Flow) topology.End { return f.Ends()[0] }},
 	{cause.Odd{Kind: cause.OddInterface}, func(f record.Flow) topology.End { return f.Ends()[len(f.Ends())-1] }},
