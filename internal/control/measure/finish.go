@@ -12,7 +12,7 @@ import (
 func (s *session) finish(t *record.Trial, readings trial.Readings) error {
 	t.WarmupS, t.Mode = s.options.Warmup.Seconds(), s.options.Flows.Mode
 	for _, way := range ways(t.Flows) {
-		p, err := stats.Part(t.Flows, way[0], way[1])
+		p, err := stats.Part(t.Flows, way[0], way[1], t.WindowS)
 		if err != nil {
 			return err
 		}

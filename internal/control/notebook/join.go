@@ -69,7 +69,7 @@ func divide(t *record.Trial) error {
 		if f.Probe {
 			continue
 		}
-		p, err := stats.Part(t.Flows, f.From, f.To)
+		p, err := stats.Part(t.Flows, f.From, f.To, t.WindowS)
 		p.LimitBps, p.Limit, p.LimitWhy, p.Treatment, p.Levels = t.LimitBps, t.Limit, t.LimitWhy, t.Treatment, t.Levels
 		t.Parts = []record.Part{p}
 		return err

@@ -92,7 +92,9 @@ func Assemble(header record.Trial, flows []*Flow, r Readings, c Context) (record
 	if len(events) == 0 {
 		outages = failover.DetectUnplanned(placed, hosts, faults, over)
 	}
-	bottlenecks := bottleneck.Attribute(placed, hosts, windowS, paths.Topology, paths.Complete)
+	clocks := r.clocks(c.Nodes)
+	bottlenecks := bottleneck.Attribute(record.Trial{Flows: placed, Hosts: hosts, WindowS: windowS, Clocks: clocks},
+		paths.Topology, paths.Complete)
 	var predictions []*record.Prediction
 	if paths.Complete {
 		predictions = bottleneck.Predict(placed, hosts, over, options(flows))
@@ -100,7 +102,7 @@ func Assemble(header record.Trial, flows []*Flow, r Readings, c Context) (record
 
 	t := header
 	t.PlannedS = r.Planned.Seconds()
-	t.WindowS, t.Hosts, t.Clocks, t.Events, t.Faults = windowS, hosts, r.clocks(c.Nodes), events, faults
+	t.WindowS, t.Hosts, t.Clocks, t.Events, t.Faults = windowS, hosts, clocks, events, faults
 	t.Flows = judged(placed, outages, bottlenecks, predictions)
 	t.Tools, t.ToolReported, t.Switches = tools, reported, c.Switches
 	t.GoodputBps, t.SenderReportedBps = totals.GoodputBps, totals.SenderReportedBps

@@ -102,7 +102,7 @@ func (f *appFlow) opened(conn net.Conn, raw syscall.RawConn) *Conn {
 func (f *appFlow) forget(c *Conn) {
 	f.counts.closed.Add(1)
 	if tcp, ok := c.Conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0)
+		_ = socket.ResetOnClose(tcp)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,6 +7,7 @@
 package counters
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,7 +15,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	"linerate/internal/host/caused"
 	"linerate/internal/kernel/ethtool"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
@@ -147,12 +150,23 @@ func (r *Reader) Machine(into *netstate.Reading) {
 	into.Memory, err = r.proc.MemoryLoad()
 	missing(&into.Missing, "memory", err)
 	into.SNMP, err = r.proc.SNMP()
+	into.Own = caused.Read()
 	missing(&into.Missing, "snmp", err)
 	// Most of the hundreds of counters are 0, which is also the value of an absent one.
 	maps.DeleteFunc(into.SNMP, func(_ string, v int64) bool { return v == 0 })
 	// udev, for one, may have renamed interfaces.
 	_, err = r.links()
 	missing(&into.Missing, "links", err)
+}
+
+// Own returns what linerate itself has caused until now of the counters that Machine reads. Unlike Machine it
+// waits until other processes have shared theirs.
+func (r *Reader) Own(ctx context.Context) map[string]int64 {
+	select {
+	case <-time.After(caused.Lag):
+	case <-ctx.Done():
+	}
+	return caused.Read()
 }
 
 // missing appends a part that could not be read and the reason to a list.

@@ -73,6 +73,7 @@ func Read(ctx context.Context, o Options) (netstate.HostSnapshot, error) {
 	}
 	read(reader, &s.Reading.End)
 	trace.read()
+	s.Reading.End.Own = reader.Own(ctx)
 	if s.Reading.Begin.BeganNs > 0 {
 		s.OverS = float64(s.Reading.End.BeganNs-s.Reading.Begin.BeganNs) / 1e9
 	}

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/host/caused"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sock"
@@ -381,10 +382,13 @@ func (p *prober) connect(port int) {
 			one.Outcome = netstate.ConnectAccepted
 			c.Close()
 		case errors.Is(err, syscall.ECONNREFUSED):
+			caused.Add(caused.Unaccepted)
 			one.Outcome = netstate.ConnectRefused
 		case errors.As(err, &timeout) && timeout.Timeout():
+			caused.Add(caused.Unaccepted)
 			one.Outcome = netstate.ConnectUnanswered
 		default:
+			routeless(err)
 			one.Outcome = err.Error()
 		}
 		p.Connects = append(p.Connects, one)
@@ -415,6 +419,7 @@ func (p *prober) names(servers []string) {
 		name, err := reverse(p.address, server, time.Now().Add(resolverWait))
 		one := netstate.ResolverProbe{Server: server, Ms: ms(began)}
 		if err != nil {
+			routeless(err)
 			one.Error = err.Error()
 		}
 		p.Resolvers = append(p.Resolvers, one)
@@ -425,6 +430,13 @@ func (p *prober) names(servers []string) {
 	if len(p.Resolvers) > 0 {
 		p.sent("at most 2 DNS queries for the name of %s to each of %s", p.address,
 			unit.Plural(len(p.Resolvers), "server"))
+	}
+}
+
+// routeless counts a packet that was not sent because there is no route to its destination.
+func routeless(err error) {
+	if errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EHOSTUNREACH) {
+		caused.Add(caused.NoRoute)
 	}
 }
 

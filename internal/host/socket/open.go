@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/bus/greeting"
+	"linerate/internal/host/caused"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -109,6 +110,12 @@ func DetectLoss(conn *net.TCPConn) error {
 // Reset closes a connection at once with RST, so that neither end continues to send buffered data or stays in
 // TIME_WAIT (SO_LINGER, socket(7)).
 func Reset(conn *net.TCPConn) {
-	_ = conn.SetLinger(0)
+	_ = ResetOnClose(conn)
 	_ = conn.Close()
+}
+
+// ResetOnClose has a connection closed with RST when it is closed.
+func ResetOnClose(conn *net.TCPConn) error {
+	caused.Add(caused.Reset)
+	return conn.SetLinger(0)
 }

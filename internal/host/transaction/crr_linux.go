@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/host/caused"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 )
@@ -53,6 +54,7 @@ func (a *requester) socket(peer *sock.Peer) (int, error) {
 	}
 	err = a.f.opener.prepare(fd)
 	if err == nil {
+		caused.Add(caused.Reset)
 		err = sock.SetLingerZero(fd)
 	}
 	if err == nil {
@@ -241,6 +243,7 @@ func (r *responder) closeAll() {
 // bytes are a cookie that has already been checked.
 func (r *responder) serveConn(fd, shown int) {
 	add(&r.opened, 1)
+	caused.Add(caused.Reset) // its other end closes with RST
 	r.followPackets(fd)
 	if r.f.active.Load() == 0 {
 		r.f.noteConn(sock.Addresses(fd))

@@ -49,7 +49,7 @@ func ends(conn net.Conn) (local, remote netip.AddrPort) {
 // exchangeOnce makes a transaction over a connection of its own, which closing will reset, so that
 // nothing is left in TIME_WAIT.
 func (n *counts) exchangeOnce(conn *net.TCPConn, f *rrFlow) error {
-	return errors.Join(conn.SetLinger(0), n.exchange(conn, f.cookie, f.Request))
+	return errors.Join(socket.ResetOnClose(conn), n.exchange(conn, f.cookie, f.Request))
 }
 
 // exchange makes a transaction over TCP. Head is sent before the request.

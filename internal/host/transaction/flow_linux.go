@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync/atomic"
 
+	"linerate/internal/host/caused"
 	"linerate/internal/host/flowset"
 	"linerate/internal/kernel/sock"
 )
@@ -146,6 +147,7 @@ func (f *rrFlow) register(fd int) (number int, kept bool) {
 // closeReset closes a connection with RST, so that neither end continues to send buffered data or
 // stays in TIME_WAIT.
 func closeReset(fd int) {
+	caused.Add(caused.Reset)
 	_ = sock.SetLingerZero(fd)
 	sock.CloseSocket(fd)
 }

@@ -177,7 +177,7 @@ func (f *rrFlow) release(fd int) {
 // reset closes a connection, with RST over TCP.
 func reset(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0)
+		_ = socket.ResetOnClose(tcp)
 	}
 	conn.Close()
 }

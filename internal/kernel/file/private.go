@@ -22,7 +22,22 @@ func OpenPrivate(path string, most int64) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("directory %s: %w", filepath.Dir(path), err)
 	}
-	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	return openTrusted(path, most, os.O_RDWR)
+}
+
+// OpenShared is OpenPrivate for reading a file in a directory that other users can write, too, such as /tmp.
+func OpenShared(path string, most int64) (*os.File, error) {
+	return openTrusted(path, most, os.O_RDONLY)
+}
+
+// CreateShared opens a file of this user in such a directory for reading and writing. It creates it if there is
+// none, readable by all.
+func CreateShared(path string, most int64) (*os.File, error) {
+	return openTrusted(path, most, os.O_RDWR|os.O_CREATE)
+}
+
+func openTrusted(path string, most int64, flags int) (*os.File, error) {
+	file, err := os.OpenFile(path, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o644)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) { // EMLINK on FreeBSD
 		return nil, errors.New("it is a symbolic link: expected a regular file")
 	}

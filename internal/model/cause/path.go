@@ -18,6 +18,8 @@ var (
 	SwitchDiscards = each[PortObject]("switch-discards")
 	SwitchErrors   = each[PortObject]("switch-errors")
 	LostAtHop      = each[SwitchHop]("lost-at-hop")
+	BelowDeclared  = each[None]("below-declared")
+	OddOneOut      = each[Odd]("odd-one-out")
 )
 
 // Cut says why packets from one host do not reach another.
@@ -110,6 +112,20 @@ type PortObject struct {
 	Peer   string `json:"peer"`              // other end of its link, as "host.interface"
 	Object string `json:"object"`            // IF-MIB object, such as ifInDiscards
 }
+
+// Odd says what stands apart from its peers: the host, interface or flow that the finding is about, by
+// what it sends or receives.
+type Odd struct {
+	Kind  string `json:"kind"`            // OddHost, OddInterface or OddFlow
+	Sends bool   `json:"sends,omitempty"` // false: receives; of a flow it is the same
+}
+
+// Values of Odd.Kind.
+const (
+	OddHost      = "host"
+	OddInterface = "interface"
+	OddFlow      = "flow"
+)
 
 // SwitchHop is the part of a path on which bytes were lost: the cable between Peer and a port, or, if
 // Peer is empty, the inside of the switch up to Ports.

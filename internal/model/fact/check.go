@@ -11,10 +11,13 @@ type (
 		Missing []FlowEnd `json:"missing,omitempty"`
 		Meant   bool      `json:"meant,omitempty"` // the treatment allows flows that do not connect
 	}
-	// FlowsLasted is the number of flows that connected, and those that ended before the window did.
+	// FlowsLasted is the number of flows that connected, those that ended before the window did, and
+	// those that lasted and carried nothing in it. Meant: the treatment allows the latter.
 	FlowsLasted struct {
-		Flows int       `json:"flows"`
-		Ended []FlowEnd `json:"ended,omitempty"`
+		Flows  int       `json:"flows"`
+		Ended  []FlowEnd `json:"ended,omitempty"`
+		Silent []FlowEnd `json:"silent,omitempty"`
+		Meant  bool      `json:"meant,omitempty"`
 		// By is ByAttack if an attack caused it, which is its result, or ByEvent if an event at AtS
 		// did.
 		By  string  `json:"by,omitempty"`
@@ -51,12 +54,16 @@ type (
 	}
 	// Thirds compares what the first and the last third of a window carried, in bytes or transactions.
 	Thirds struct {
-		First        float64      `json:"first"`
-		Last         float64      `json:"last"`
-		Transactions bool         `json:"transactions,omitempty"`
-		Change       float64      `json:"change"`
-		Allowed      float64      `json:"allowed"`
-		Senders      []HostChange `json:"senders,omitempty"` // the two senders, if Change is too large
+		First        float64 `json:"first"`
+		Last         float64 `json:"last"`
+		Transactions bool    `json:"transactions,omitempty"`
+		Change       float64 `json:"change"`
+		Allowed      float64 `json:"allowed"`
+		Losses       bool    `json:"losses,omitempty"` // Allowed has what congestion control makes of losses
+		// All flows together stood still from StoodAtS for StoodS seconds; 0: they did not.
+		StoodAtS float64      `json:"stood_at_s,omitempty"`
+		StoodS   float64      `json:"stood_s,omitempty"`
+		Senders  []HostChange `json:"senders,omitempty"` // the two senders, if Change is too large
 	}
 	// HostChange is the relative change between what a host sent in the first and in the last third.
 	HostChange struct {

@@ -82,6 +82,21 @@ type (
 		Received  bool     `json:"received,omitempty"`
 		Bytes     float64  `json:"bytes"`
 	}
+	// DeclaredRate is the rate of a shaper at an interface, below that declared for its link.
+	DeclaredRate struct {
+		Interface   string  `json:"interface"`
+		Shaper      string  `json:"shaper"`
+		Bps         float64 `json:"bps"`
+		DeclaredBps float64 `json:"declared_bps"`
+	}
+	// AmongPeers is the mean goodput of the flows of a host or interface, or the goodput of a flow, and
+	// the median of it and its peers.
+	AmongPeers struct {
+		Bps       float64 `json:"bps"`
+		MedianBps float64 `json:"median_bps"`
+		Peers     int     `json:"peers"`
+		Flows     int     `json:"flows"`
+	}
 	// LostByFlows is the number of bytes that the flows of a trial lost or sent again.
 	LostByFlows struct {
 		Bytes float64 `json:"bytes"`
@@ -101,6 +116,8 @@ var (
 	_ = is[PortCounter]("port_counter")
 	_ = is[SwitchHop]("switch_hop")
 	_ = is[LostByFlows]("lost_by_flows")
+	_ = is[DeclaredRate]("declared_rate")
+	_ = is[AmongPeers]("among_peers")
 )
 
 // Lost returns how many bytes less the second end has than the first.

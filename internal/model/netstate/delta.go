@@ -175,6 +175,11 @@ func (h HostReading) AtBegin(q QdiscCounters) (QdiscCounters, bool) {
 	return QdiscCounters{}, false
 }
 
+// OthersDelta returns the growth of such a counter without what linerate itself caused of it.
+func (h HostReading) OthersDelta(name string) int64 {
+	return max(0, h.SNMPDelta(name)-max(0, h.End.Own[name]-h.Begin.Own[name]))
+}
+
 // SNMPDelta returns the growth of a counter of /proc/net/snmp or /proc/net/netstat.
 func (h HostReading) SNMPDelta(name string) int64 {
 	return h.End.SNMP[name] - h.Begin.SNMP[name]

@@ -34,6 +34,13 @@ func TestDeltas(t *testing.T) {
 	if h.SNMPDelta("Tcp.RetransSegs") != 5 || h.SNMPDelta("unknown") != 0 {
 		t.Error("SNMP deltas")
 	}
+	h.Begin.Own, h.End.Own = map[string]int64{"Tcp.RetransSegs": 1}, map[string]int64{"Tcp.RetransSegs": 4}
+	if n := h.OthersDelta("Tcp.RetransSegs"); n != 2 {
+		t.Errorf("without what linerate caused: %d", n)
+	}
+	if h.End.Own["Tcp.RetransSegs"] = 99; h.OthersDelta("Tcp.RetransSegs") != 0 {
+		t.Error("less than nothing grew")
+	}
 }
 
 // TestHeaderlessDelta: a bridge and a team count what they receive without the Ethernet header.

@@ -74,6 +74,9 @@ type Reading struct {
 	// SNMP has /proc/net/snmp, /proc/net/netstat and /proc/net/snmp6 with names such as
 	// "Tcp.RetransSegs" and "TcpExt.IPReversePathFilter". Absent: 0.
 	SNMP map[string]int64 `json:"snmp,omitempty"`
+	// Own is the part of some counters of SNMP that linerate itself has caused on this host: an upper
+	// bound.
+	Own map[string]int64 `json:"own,omitempty"`
 	// Missing lists the parts that could not be read, each with the reason.
 	Missing []string `json:"missing,omitempty"`
 }

@@ -43,6 +43,11 @@ type Conclusion struct {
 	DoubtedTrials int      `json:"doubted_trials,omitempty"`
 	Trials        int      `json:"trials"`
 	Ending        Ending   `json:"ending"`
+	// Odd are the findings that name what stands apart from its peers or its declaration, which a sum
+	// hides, without what others explain.
+	Odd []Finding `json:"odd,omitempty"`
+	// Silent are flows that were open and carried nothing. Nil: every flow carried something.
+	Silent *SilentFlows `json:"silent_flows,omitempty"`
 
 	// Missed is the smallest share of trials that an event must affect to be noticed with
 	// probability Confidence in FewestTrials trials, the number of trials of the treatment that has
@@ -52,6 +57,17 @@ type Conclusion struct {
 	// Sensitivity is the smallest difference that this run can show. Nil: the run compares nothing
 	// or has too few blocks.
 	Sensitivity *Sensitivity `json:"sensitivity,omitempty"`
+}
+
+// SilentFlows are the Flows flows, of Of, that carried nothing in the window of the trial with the
+// most of them, and one of these flows. Trials counts the trials that have such flows.
+type SilentFlows struct {
+	Flows  int    `json:"flows"`
+	Of     int    `json:"of"`
+	Trials int    `json:"trials"`
+	Flow   string `json:"flow"`
+	From   string `json:"from"`
+	To     string `json:"to"`
 }
 
 // Measured describes the flows of a measurement: Streams flows in each direction in which data

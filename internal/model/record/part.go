@@ -58,6 +58,22 @@ type Counts struct {
 	RatePerS     float64       `json:"rate_per_s,omitempty"`
 	Transactions *Transactions `json:"transactions,omitempty"`
 	LatencyUs    *Distribution `json:"latency_us,omitempty"`
+	// Scheduled says what became of the transactions that a pace made due. Nil: there is no pace.
+	Scheduled *Scheduled `json:"scheduled,omitempty"`
+}
+
+// Scheduled says what became of the transactions that were due in the window. A transaction that gets no
+// answer holds its connection until the timeout, so those due meanwhile are sent late or, at the end of
+// the window, not yet: a short outage loses few requests and delays many.
+type Scheduled struct {
+	Due    int64 `json:"due"`
+	InTime int64 `json:"in_time"` // answered within WithinS of when they were due
+	Late   int64 `json:"late"`    // answered later
+	Lost   int64 `json:"lost"`    // failed, or without an answer
+	Unsent int64 `json:"unsent"`  // not sent, or not answered yet, at the end of the window
+	// Share is the availability: InTime of Due.
+	Share   float64 `json:"share"`
+	WithinS float64 `json:"within_s"`
 }
 
 // Interval has the rates in a part of the window. FromS and ToS are in seconds since the beginning

@@ -119,8 +119,8 @@ type Level struct {
 	Against  string            `yaml:"against" json:"against,omitempty" doc:"the level that this one is compared with; absent: the baseline"`
 	Settings []setting.Setting `yaml:"settings" json:"settings,omitempty" doc:"changes made before each trial and reverted after it"`
 	Workload *Override         `yaml:"workload" json:"workload,omitempty" doc:"workload values that differ at this level"`
-	// Unreachable allows flows that cannot connect; that is then a result.
-	Unreachable bool `yaml:"unreachable" json:"unreachable,omitempty" doc:"true: flows that fail to connect at this level are expected and count as zero"`
+	// Unreachable allows flows that cannot connect or carry nothing; that is then a result.
+	Unreachable bool `yaml:"unreachable" json:"unreachable,omitempty" doc:"true: flows that fail to connect or carry nothing at this level are expected and count as zero"`
 	// Part is a setting of the level that the factor ablates: the only one that this level makes
 	// or, if it is compared with that level, the only one that it lacks. Empty: the level is from
 	// the file.

@@ -99,7 +99,7 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 			}
 			// The link keeps its rate behind its qdisc.
 			if q.Rate != 0 && (out.Rate == 0 || q.Rate < out.Rate) {
-				out.Rate, out.Burst, out.Bucket = q.Rate, q.Burst, true
+				out.Rate, out.Burst, out.Bucket, out.Shaper = q.Rate, q.Burst, true, q.Kind
 			}
 		})
 	}

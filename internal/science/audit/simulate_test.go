@@ -71,7 +71,8 @@ func (w network) trials(r *rand.Rand, d design) simulated {
 				s.laws[at].goodput(t, o)
 			case metric.Transactions.Name:
 				t.TransactionsPerS = o.value
-				t.Flows = append(t.Flows, record.Flow{Protocol: "rr", Connected: true, Alive: true})
+				t.Flows = append(t.Flows, record.Flow{Protocol: "rr", Connected: true, Alive: true,
+					GoodputBps: o.value})
 			default:
 				t.Latency = &record.Distribution{Count: 1e5, MeanUs: o.value}
 			}

@@ -14,7 +14,6 @@ import (
 
 	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
-	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/limits"
@@ -122,14 +121,14 @@ func facts(list ...any) (facts []fact.Fact) {
 // join returns the facts of several lists.
 func join(lists ...[]fact.Fact) []fact.Fact { return slices.Concat(lists...) }
 
-// Attribute returns a verdict for each flow of a window of windowS seconds, in their order. The
-// flows have their Path as far as it is known. complete reports whether the topology has every link
-// of the paths; otherwise a slower link may be between the two ends.
-func Attribute(flows []record.Flow, hosts []netstate.HostReading, windowS float64, over *topology.Topology,
-	complete bool) []Verdict {
-	s := newScene(record.Trial{Flows: flows, Hosts: hosts, WindowS: windowS}, over, complete)
-	verdicts := make([]Verdict, len(flows))
-	for i, f := range flows {
+// Attribute returns a verdict for each flow of a trial, in their order. Of the trial it needs the
+// flows, the hosts, the window and the clocks. The flows have their Path as far as it is known.
+// complete reports whether the topology has every link of the paths; otherwise a slower link may be
+// between the two ends.
+func Attribute(t record.Trial, over *topology.Topology, complete bool) []Verdict {
+	s := newScene(t, over, complete)
+	verdicts := make([]Verdict, len(t.Flows))
+	for i, f := range t.Flows {
 		v := &verdicts[i]
 		lost := s.carrier(f)
 		switch {
@@ -154,7 +153,7 @@ func LeastWindowS(rttS float64) float64 { return max(leastWindowS, leastTrips*rt
 
 // scene is a trial and what is known of its links.
 type scene struct {
-	record.Trial // only flows, hosts and window
+	record.Trial // only flows, hosts, window and clocks
 	loads        []load
 	known        bool // every link of the paths
 }

@@ -277,7 +277,7 @@ func TestFlows(t *testing.T) {
 }
 
 func attribute(t *record.Trial, over *topology.Topology, complete bool) {
-	for i, v := range Attribute(t.Flows, t.Hosts, t.WindowS, over, complete) {
+	for i, v := range Attribute(*t, over, complete) {
 		t.Flows[i].LimitedBy, t.Flows[i].LimitedFacts = v.By, v.Facts
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/science/apart"
 	"linerate/internal/science/hostload"
 	"linerate/internal/science/limits"
 )
@@ -118,21 +119,12 @@ func (s scene) dropped(f record.Flow, lost, each float64) (last drop) {
 
 // uncounted returns where packets were lost that no counter of the two hosts shows: behind the
 // receiving interface if that received nearly all bytes that the sending one sent, and no more;
-// between the two if it received fewer; otherwise it is not known. It compares bytes because a
-// packet of one may be several of the other (GSO, GRO).
+// between the two if it received fewer. If the bytes in question are within what such counts differ
+// by without a loss, it is not known.
 func (s scene) uncounted(f record.Flow, lost float64) drop {
 	ends := f.Ends()
 	from, to := ends[0], ends[len(ends)-1]
-	of := func(at topology.End) (d netstate.InterfaceDelta) {
-		h, _ := s.Reading(at.Node)
-		for _, d := range h.Deltas() {
-			if d.Interface == at.Interface {
-				return d
-			}
-		}
-		return d
-	}
-	sent, arrived := of(from).TxBytes, of(to).RxBytes
+	sent, arrived := s.delta(from).TxBytes, s.delta(to).RxBytes
 	if loss, at := s.carrierLoss(f); at != "" && s.fits(f, loss) {
 		return drop{lost: &fact.LostAt{By: fact.LostCarrier, Carrier: &fact.NoCarrierFor{Interface: at, Down: loss.Down,
 			Seconds: loss.ToS - loss.FromS}}}
@@ -145,14 +137,17 @@ func (s scene) uncounted(f record.Flow, lost float64) drop {
 	case f.SenderInfo != nil:
 		bytes *= float64(f.SenderInfo.SndMSS)
 	}
-	switch missing := sent - arrived; {
-	case f.Datagrams != nil && sent > 0 && s.payload(from)-sent >= most*bytes:
-		is.By, is.At, is.Device, is.Sent, is.Handed = fact.LostBefore, from.Node, from.Interface, sent, s.payload(from)
-	case missing >= most*bytes:
+	missing, handed := s.missing(f), s.payload(from)
+	withheld := apart.Difference{Bytes: handed - sent, Doubt: apart.EdgeBytes + s.waiting(f) +
+		s.edgeBps(f)/8*apart.Skew(s.Trial)[from.Node]}
+	switch {
+	case f.Datagrams != nil && sent > 0 && withheld.AtLeast(most*bytes):
+		is.By, is.At, is.Device, is.Sent, is.Handed = fact.LostBefore, from.Node, from.Interface, sent, handed
+	case missing.AtLeast(most * bytes):
 		is.By = fact.LostBetween
-	case sent > 0 && -missing < most*bytes && needless(f) >= most:
+	case sent > 0 && missing.Below(most*bytes) && needless(f) >= most:
 		is.By, is.Sent, is.Received = fact.LostNeedless, sent, arrived
-	case sent > 0 && -missing < most*bytes:
+	case sent > 0 && missing.Below(most*bytes):
 		is.By, is.At, is.Sent, is.Received = fact.LostBehind, to.Node, sent, arrived
 	default:
 		is.By, is.At = fact.LostSomewhere, to.Node

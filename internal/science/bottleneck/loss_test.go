@@ -1,6 +1,7 @@
 package bottleneck
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/science/limits"
 )
 
 // at is the reading of the host at one end of a hop, and the place of the hop's interface in it.
@@ -21,6 +23,28 @@ func at(t *record.Trial, f *record.Flow, hop int) (*netstate.HostReading, int) {
 }
 
 func last(f *record.Flow) int { return len(f.Path) - 1 }
+
+// wire makes a flow the only one, and has the interfaces at the ends of its path count what it sent
+// and received and nothing else, in packets of one header.
+func wire(f *record.Flow, t *record.Trial, sent, received, packet float64) {
+	header := limits.FrameOf(*f).Headers()
+	count := func(hop int, bytes float64, of func(*netstate.InterfaceCounters) (bytes, packets *uint64)) {
+		h, i := at(t, f, hop)
+		b0, p0 := of(&h.Begin.Interfaces[i])
+		b1, p1 := of(&h.End.Interfaces[i])
+		packets := math.Ceil(bytes / packet)
+		*b1, *p1 = *b0+uint64(bytes+packets*header), *p0+uint64(packets)
+	}
+	count(0, sent, func(c *netstate.InterfaceCounters) (*uint64, *uint64) { return &c.TxBytes, &c.TxPackets })
+	count(last(f), received, func(c *netstate.InterfaceCounters) (*uint64, *uint64) { return &c.RxBytes, &c.RxPackets })
+	f.GoodputBps, f.Bins, f.ReceivedBytes = received*8/t.WindowS, nil, int64(received)
+	t.Flows = t.Flows[:1]
+}
+
+// wired is wire for a flow of datagrams that loses so many of a thousand between its interfaces.
+func wired(f *record.Flow, t *record.Trial, lost float64) {
+	wire(f, t, 1000*1472, (1000-lost)*1472, 1472)
+}
 
 // TestLostDatagrams: where datagrams are lost behind the sending host, that decides what a flow
 // gets, and not how busy its sender is, nor how full its own link; the counter that has them is
@@ -45,6 +69,7 @@ func TestLostDatagrams(t *testing.T) {
 	}{
 		{"an unpaced sender, and a slow link behind its host", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 990)
+			wired(f, t, 990)
 			busy(t, f.From)
 		}), Loss, `{"share":0.99,"at":{"by":"between"`},
 		{"the same on a full link of its own", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
@@ -84,6 +109,7 @@ func TestLostDatagrams(t *testing.T) {
 		}), Generator, `"by":"backlog","at":"server","packets":300`},
 		{"a backlog of which most is other namespaces'", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
+			wired(f, t, 400)
 			h := reading(t, f.To)
 			h.Begin.Softnet, h.End.Softnet = []netstate.SoftnetCounters{{}},
 				[]netstate.SoftnetCounters{{Dropped: 300, Processed: 1 << 40}}
@@ -91,10 +117,7 @@ func TestLostDatagrams(t *testing.T) {
 			`"by":"between","from":"client1.eth0","to":"server.eth0","backlog":300`},
 		{"a firewall behind the receiving interface", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
-			out, i := at(t, f, 0)
-			in, k := at(t, f, last(f))
-			out.End.Interfaces[i].TxBytes = out.Begin.Interfaces[i].TxBytes + 1500_000
-			in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxBytes + 1499_000
+			wired(f, t, 0)
 		}), Loss, `"by":"behind","at":"server",`},
 		{"what the sender's interface never counted", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
@@ -111,6 +134,7 @@ func TestLostDatagrams(t *testing.T) {
 		}), Loss, `"by":"carrier","carrier":{"interface":"server.eth0","down":true,`},
 		{"more lost than a short loss of carrier takes", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
+			wired(f, t, 400)
 			t.WindowS = 6
 			f.GoodputBps = f.RateCapBps / 2
 			reading(t, f.To).CarrierLosses = []netstate.CarrierLoss{{Interface: f.Ends()[last(f)].Interface, FromS: 0.1,
@@ -119,12 +143,10 @@ func TestLostDatagrams(t *testing.T) {
 		{"super-frames of which the receiver counts single ones", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 980)
 			f.CallBytes = 44 * 1472
-			out, i := at(t, f, 0)
+			wire(f, t, 1000*1472, 20*1472, 44*1472)
 			in, k := at(t, f, last(f))
-			out.End.Interfaces[i].TxPackets, out.End.Interfaces[i].TxBytes = out.Begin.Interfaces[i].TxPackets+23,
-				out.Begin.Interfaces[i].TxBytes+1500_000
-			in.End.Interfaces[k].RxPackets, in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxPackets+20,
-				in.Begin.Interfaces[k].RxBytes+30_000
+			in.End.Interfaces[k].RxPackets += 19 // each alone
+			in.End.Interfaces[k].RxBytes += 19 * 42
 		}), Loss, `{"share":0.98,"at":{"by":"between","from":"client1.eth0","to":"server.eth0"`},
 		{"an interface that receives from others as well", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
@@ -144,6 +166,7 @@ func TestLostDatagrams(t *testing.T) {
 		{"fragments whose others did not arrive", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 1000)
 			f.Datagrams.Bytes, f.Datagrams.MTU = 9000, 1500
+			wire(f, t, 9e6, 100_000, 1480)
 			h := reading(t, f.To)
 			h.Begin.SNMP, h.End.SNMP = map[string]int64{}, map[string]int64{"Ip.ReasmFails": 1100,
 				"Ip.ReasmTimeout": 1000}
@@ -169,13 +192,32 @@ func TestLostDatagrams(t *testing.T) {
 			busy(t, f.From)
 		}), Generator, `"packets":400`},
 		{"few are lost", idly(func(f *record.Flow, t *record.Trial) {
-			lose(f, 20)
+			lose(f, 60)
+			wired(f, t, 60)
 			busy(t, f.From)
-		}), Generator, `{"share":0.02,"at":{"by":"between",`},
+		}), Generator, `{"share":0.06,"at":{"by":"between",`},
 		{"few are lost of a rate that is reached", idly(func(f *record.Flow, t *record.Trial) {
-			lose(f, 20)
+			lose(f, 60)
+			wired(f, t, 60)
 			f.RateCapBps = f.GoodputBps
-		}), RateCap, `{"share":0.02,"at":{"by":"between",`},
+		}), RateCap, `{"share":0.06,"at":{"by":"between",`},
+		{"fewer than the frames at the edges of the window", idly(func(f *record.Flow, t *record.Trial) {
+			lose(f, 20)
+			wired(f, t, 20)
+			busy(t, f.From)
+		}), Generator, `{"share":0.02,"at":{"by":"somewhere",`},
+		{"fewer than what clocks leave open", idly(func(f *record.Flow, t *record.Trial) {
+			lose(f, 400)
+			wired(f, t, 400)
+			t.Clocks = []record.Clock{{Host: f.To, UncertaintyNs: int64(t.WindowS * 0.4e9)}}
+		}), Loss, `"at":{"by":"somewhere",`},
+		{"fewer than what waited in the queue when the window began", idly(func(f *record.Flow, t *record.Trial) {
+			lose(f, 400)
+			wired(f, t, 0)
+			qdisc(reading(t, f.From), f.Ends()[0].Interface, 0)
+			q := reading(t, f.From).Begin.Qdiscs
+			q[len(q)-1].Backlog = 1 << 20
+		}), Loss, `"at":{"by":"somewhere",`},
 		{"interfaces that were not read", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			reading(t, f.To).End.Interfaces = nil
@@ -205,12 +247,10 @@ func TestNeedlessRest(t *testing.T) {
 		trial, over := sound()
 		idleLinks(over)
 		f := &trial.Flows[0]
-		f.SentBytes, f.RetransBytes, f.RetransSegments = 1e6, 20_000, 100
-		f.SenderInfo.TotalRetrans, f.SenderInfo.DsackDups = 100, dups
-		out, i := at(&trial, f, 0)
-		in, k := at(&trial, f, last(f))
-		out.End.Interfaces[i].TxBytes = out.Begin.Interfaces[i].TxBytes + 1e9
-		in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxBytes + 1e9
+		f.SentBytes, f.RetransBytes, f.RetransSegments = 1e7, 2_000_000, 1380
+		f.SenderInfo.TotalRetrans, f.SenderInfo.DsackDups = 1380, dups*138/10
+		f.SenderInfo.RTTUs = 2 * f.SenderInfo.MinRTTUs
+		wire(f, &trial, 1e7, 1e7, 1448)
 		attribute(&trial, over, true)
 		if f = &trial.Flows[0]; f.LimitedBy != CongestionWindow || !shows(f.LimitedFacts, want) {
 			t.Errorf("%d of 100 reported: %q (%s), want %q", dups, f.LimitedBy, said(f.LimitedFacts), want)
@@ -246,12 +286,59 @@ func TestLostSegments(t *testing.T) {
 		h.Begin.Qdiscs = append(h.Begin.Qdiscs, q)
 		q.Drops = test.drops
 		h.End.Qdiscs = append(h.End.Qdiscs, q)
+		wire(f, &trial, 1e6, 1e6-float64(test.resent), 1448)
 		for i := range over.Links { // a shaper of known rate is there
 			over.Links[i].Bucket = true
 		}
 		attribute(&trial, over, true)
 		if f = &trial.Flows[0]; f.LimitedBy != test.want || !shows(f.LimitedFacts, test.why) {
 			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, f.LimitedBy, said(f.LimitedFacts), test.want, test.why)
+		}
+	}
+}
+
+// TestLossWithinDoubt: over a lossy path with delay, what a flow lost is less than what was on its way
+// at the edges of the window, so counters cannot tell a loss on the path from one on the receiving
+// host, and no firewall is named.
+func TestLossWithinDoubt(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		rttUs         uint32
+		sent, resent  float64
+		datagrams     bool // of another flow
+		others        int64
+		want, instead string
+	}{
+		{"a local path", 200, 20e6, 4e5, false, 0, `"by":"behind"`, ""},
+		{"a path of 15 ms", 15_000, 20e6, 4e4, false, 0, `"by":"somewhere"`, `"by":"behind"`},
+		{"traffic of other clients", 200, 20e6, 4e5, false, 1e6, `"by":"somewhere"`, `"by":"behind"`},
+		{"datagrams beside it", 200, 20e6, 4e5, true, 0, `"by":"somewhere"`, `"by":"behind"`},
+	} {
+		trial, over := sound()
+		idleLinks(over)
+		f := &trial.Flows[0]
+		f.SentBytes, f.RetransBytes, f.RetransSegments = int64(test.sent), int64(test.resent), int64(test.resent/1448)
+		f.SenderInfo.TotalRetrans, f.SenderInfo.RTTUs = uint32(f.RetransSegments), test.rttUs
+		wire(f, &trial, test.sent, test.sent, 1448)
+		h := reading(&trial, f.To)
+		h.Others = &netstate.OtherFlows{Flows: 1, ReceivedBytes: test.others}
+		if test.datagrams { // in packets of other headers, which the receiving interface counts together
+			udp := *f
+			udp.ID, udp.Protocol, udp.SenderInfo = "f2", "udp", nil
+			udp.Datagrams = &record.Datagrams{Sent: 20_000, Received: 20_000, Bytes: 100}
+			trial.Flows = append(trial.Flows, udp)
+			h, i := at(&trial, f, 0)
+			h.End.Interfaces[i].TxBytes += 20_000 * 142
+			h.End.Interfaces[i].TxPackets += 20_000
+			h, i = at(&trial, f, last(f))
+			h.End.Interfaces[i].RxBytes += 20_000*100 + 500*42
+			h.End.Interfaces[i].RxPackets += 500
+			f = &trial.Flows[0]
+		}
+		attribute(&trial, over, true)
+		if f = &trial.Flows[0]; !shows(f.LimitedFacts, test.want) || test.instead != "" &&
+			shows(f.LimitedFacts, test.instead) {
+			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, said(f.LimitedFacts), test.want)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestRefused(t *testing.T) {
 		filter.Drops = 2000 // of what arrives
 		h.End.Qdiscs = []netstate.QdiscCounters{filter, q, child}
 		h.End.SNMP = map[string]int64{"Tcp.RetransSegs": 7 + test.all, "TcpExt.TCPRetransFail": 5 + test.failed}
-		got := Attribute(trial.Flows, trial.Hosts, trial.WindowS, over, true)[0]
+		got := Attribute(trial, over, true)[0]
 		if math.Abs(got.Refused-test.part) > 1e-9 || !shows(got.Facts, test.why) || test.contradicted != "" &&
 			shows(got.Facts, test.contradicted) {
 			t.Errorf("%s: %.3g, %q; want %.3g, with %q, without %q", test.name, got.Refused, said(got.Facts), test.part,
@@ -92,7 +92,7 @@ func TestTurnedBack(t *testing.T) {
 		h.Begin.Qdiscs = []netstate.QdiscCounters{filter, q}
 		q.Drops, filter.Drops = test.queue, 2000 // of what arrives
 		h.End.Qdiscs = []netstate.QdiscCounters{filter, q}
-		got := Attribute(trial.Flows, trial.Hosts, trial.WindowS, over, true)[0]
+		got := Attribute(trial, over, true)[0]
 		if got.By != test.want || !shows(got.Facts, test.why) {
 			t.Errorf("%s: %q (%s), want %q (… %s)", test.name, got.By, said(got.Facts), test.want, test.why)
 		}

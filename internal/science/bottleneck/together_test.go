@@ -26,7 +26,8 @@ func TestTogether(t *testing.T) {
 		}
 		f := &trial.Flows[0]
 		f.Process, f.SenderInfo, f.DryShare = test.process, nil, test.dry
-		got := Attribute([]record.Flow{*f}, trial.Hosts, trial.WindowS, over, true)[0]
+		got := Attribute(record.Trial{Flows: []record.Flow{*f}, Hosts: trial.Hosts,
+			WindowS: trial.WindowS}, over, true)[0]
 		if got.By != test.want || !shows(got.Facts, test.why) {
 			t.Errorf("%s: %q (%s), want %q (%s)", test.name, got.By, said(got.Facts), test.want, test.why)
 		}

@@ -65,9 +65,9 @@ func judged(run *record.Run) (checks []record.Check, findings []record.Finding) 
 		return checks, findings
 	}
 	for _, t := range run.Trials {
-		findings = append(findings, diagnose.Diagnose(t, t.Over(&run.Topology))...)
+		findings = append(findings, diagnose.Diagnose(t, &run.Topology)...)
 	}
-	return trust.Run(run.Trials, &run.Topology), diagnose.Merge(findings)
+	return trust.Run(run.Trials, &run.Topology), diagnose.Merge(lasting(run, findings))
 }
 
 // Findings returns what the current version finds in the trials and snapshots of a stored run.

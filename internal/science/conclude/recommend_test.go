@@ -35,7 +35,7 @@ func TestRecommendSeveral(t *testing.T) {
 				run.Trials = append(run.Trials, record.Trial{Treatment: l + " " + m,
 					Levels: map[string]string{"l": l, "m": m}, Block: b, Order: len(run.Trials) + 1,
 					WindowS: 1, GoodputBps: goodput, LimitBps: 956e6,
-					Flows: []record.Flow{{Connected: true, Alive: true}}})
+					Flows: []record.Flow{{Connected: true, Alive: true, GoodputBps: goodput}}})
 			}
 		}
 	}

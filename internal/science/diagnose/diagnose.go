@@ -32,7 +32,7 @@ import (
 
 // all lists the rules. Findings of one confidence are listed in this order.
 var all = rule.NewSet(path.Unreachable, arp.Rules, route.Rules, connection.PortRules, multipath.Rules, nic.CarrierRules,
-	path.SwitchRules, multipath.BondRules,
+	path.SwitchRules, path.PeerRules, multipath.BondRules,
 	nic.VLANRules, path.MTURules, connection.WindowRules, machine.CPURules, machine.ToolRules,
 	nic.Rules, subnet.MACRules, drop.QueueRules, nic.CounterRules, nic.LLDPRules, nic.DriverRules, nic.TunedRules,
 	machine.LoadRules, subnet.Rules,
@@ -42,8 +42,10 @@ var all = rule.NewSet(path.Unreachable, arp.Rules, route.Rules, connection.PortR
 	counter.Rules)
 
 // Diagnose applies the rules for trials to one trial.
-func Diagnose(trial record.Trial, t *topology.Topology) []record.Finding {
-	return all.Trial(facts.Gather(trial, t))
+func Diagnose(trial record.Trial, declared *topology.Topology) []record.Finding {
+	f := facts.Gather(trial, trial.Over(declared))
+	f.Declared = declared
+	return all.Trial(f)
 }
 
 // Hosts applies all rules to snapshots of one or more hosts, at most one of each host. Rules about

@@ -5,14 +5,11 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/science/apart"
 )
 
 // FCSBytes is the length of Ethernet's frame check sequence.
 const FCSBytes = 4
-
-// edgeBytes are a few frames that one end of a link has counted at the edge of a window and the
-// other has not yet.
-const edgeBytes = 16 << 10
 
 // Side is one direction of a link, as counted by a switch's port and by the interface of the host
 // at the other end in the same time.
@@ -48,23 +45,18 @@ func Sides(t record.Trial, s record.SwitchReading, over *topology.Topology) (sid
 		if !is || d.Seconds <= 0 {
 			continue
 		}
-		doubtS := p.DoubtS + d.Counting.RefreshS
-		for _, c := range t.Clocks {
-			if c.Host == peer.Node {
-				doubtS += 2 * math.Abs(float64(c.UncertaintyNs)) / 1e9
-			}
-		}
+		doubtS := p.DoubtS + d.Counting.RefreshS + apart.ClockS(t, peer.Node)
 		for _, receives := range []bool{true, false} {
 			side := Side{Switch: s.Switch, Port: p, Receives: receives, Seconds: d.Seconds, Unsure: !d.Known ||
 				d.Counting.RefreshS > 0}
-			from, doubt := peer, d.TxDoubt
+			from, edges := peer, d.TxDoubt
 			if side.SwitchBytes, side.HostBytes, side.Frames = float64(p.Counters.InOctets), d.TxBytes,
 				float64(p.Counters.In()); !receives {
 				side.SwitchBytes, side.HostBytes, side.Frames = float64(p.Counters.OutOctets), d.RxBytes,
 					float64(p.Counters.Out())
-				from, doubt = s.End(p), d.RxDoubt
+				from, edges = s.End(p), d.RxDoubt
 			}
-			side.DoubtBytes = edgeBytes + doubt + max(side.SwitchBytes, side.HostBytes)*doubtS/d.Seconds
+			side.DoubtBytes = apart.EdgeBytes + edges + max(side.SwitchBytes, side.HostBytes)*doubtS/d.Seconds
 			if over != nil {
 				if l, linked := over.LinkAt(from); linked {
 					side.Lossy = l.Towards(from).Loss > 0

@@ -112,7 +112,8 @@ func attribute(list []record.FlowRates, tables []Table, host netstate.HostReadin
 			one.RwndFullShare, one.ClosingShare = windows(tables[g.from:], key)
 			trial = append(trial, one)
 		}
-		verdicts := bottleneck.Attribute(trial, []netstate.HostReading{one}, windowS, nil, false)
+		verdicts := bottleneck.Attribute(record.Trial{Flows: trial, Hosts: []netstate.HostReading{one},
+			WindowS: windowS}, nil, false)
 		for at, i := range members {
 			list[i].LimitedBy, list[i].LimitedFacts = verdicts[at].By, verdicts[at].Facts
 			if busy := per(trial[at].BusyS, windowS); verdicts[at].By == bottleneck.FullLink && busy < 0.5 {

@@ -3,11 +3,13 @@ package rfc2544
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
+	"linerate/internal/science/apart"
 	"linerate/internal/science/hostload"
 )
 
@@ -41,15 +43,17 @@ func Outcome(t *record.Trial, requested, allowed float64, confirms bool) record.
 	}
 	l.Pass = arrived > 0 && l.LostShare <= allowed
 	if l.Lost > 0 {
-		l.Places = places(t, l.Lost, buffered, together)
+		l.Places = places(t, l.Lost, float64(l.Sent), buffered, together)
 	}
 	return l
 }
 
 // places returns where packets were dropped in the window: what the hosts count, the most first,
-// and then the rest, which no counter has. Counters do not know flows, so packets of other programs
+// and then the rest, which no counter has; sent is the
+// number of datagrams sent. Counters do not know flows, so packets of other programs
 // count as well. If together is true, a packet can hold several datagrams but counts once.
-func places(t *record.Trial, lost int64, buffered map[string]int64, together bool) (list []record.LossPlace) {
+func places(t *record.Trial, lost int64, sent float64, buffered map[string]int64, together bool) (
+	list []record.LossPlace) {
 	known := int64(0)
 	add := func(host, what string, packets int64) {
 		if packets > 0 {
@@ -96,6 +100,11 @@ func places(t *record.Trial, lost int64, buffered map[string]int64, together boo
 					What: "the processors' backlog, mostly of other network namespaces (softnet)", Packets: n})
 			}
 		}
+	}
+	// What was dropped between the readings of an edge by different hosts is in one count only.
+	if beyond := float64(lost - known); known > 0 && beyond <= sent/t.WindowS*slices.Max(slices.Collect(maps.Values(
+		apart.Skew(*t)))) {
+		known = lost
 	}
 	slices.SortStableFunc(list, func(a, b record.LossPlace) int { return cmp.Compare(b.Packets, a.Packets) })
 	switch {

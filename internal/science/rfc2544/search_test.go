@@ -292,6 +292,12 @@ func TestOutcome(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	trial.Flows[0].CallBytes = 0
+	// As many may have been dropped between the hosts' readings.
+	trial.Clocks = []record.Clock{{Host: "b", UncertaintyNs: 10e6}}
+	if p := Outcome(&trial, 5e5, 0.2, true).Places; len(p) != len(want)-1 {
+		t.Errorf("%+v", p)
+	}
+	trial.Clocks = nil
 	// Other namespaces' packets, dropped or not, are not known to be the flow's.
 	trial.Hosts[1].End.Softnet[0].Processed = 1e6
 	if l := Outcome(&trial, 5e5, 0.2, true); !slices.Contains(l.Places,

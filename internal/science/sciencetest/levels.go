@@ -63,8 +63,9 @@ func Levels(unit string, limit float64, conditions []string, levels []string,
 		run.Factors = append(run.Factors, f)
 	}
 	return Factorial(run, blocks, func(at map[string]string, block, _ int) record.Trial {
-		return record.Trial{WindowS: 1, GoodputBps: goodput(at["c"], at["l"], block), LimitBps: limit,
-			Flows: []record.Flow{{Connected: true, Alive: true}}}
+		bps := goodput(at["c"], at["l"], block)
+		return record.Trial{WindowS: 1, GoodputBps: bps, LimitBps: limit,
+			Flows: []record.Flow{{Connected: true, Alive: true, GoodputBps: bps}}}
 	})
 }
 
@@ -131,9 +132,10 @@ func Listed(paths, levels []string, mbps func(path, level string) float64) *reco
 		Margin: 0.03, Factors: []record.Factor{path, f}}
 	return Factorial(run, 4, func(at map[string]string, block, _ int) record.Trial {
 		noise := 1 + 0.001*math.Sin(float64(7*block+3*place[at["settings"]]))
+		bps := mbps(at["path"], at["settings"]) * noise * 1e6
 		return record.Trial{
-			GoodputBps: mbps(at["path"], at["settings"]) * noise * 1e6, LimitBps: 956.4e6, WindowS: 3.5,
-			Flows: []record.Flow{{Connected: true, Alive: true}},
+			GoodputBps: bps, LimitBps: 956.4e6, WindowS: 3.5,
+			Flows: []record.Flow{{Connected: true, Alive: true, GoodputBps: bps}},
 		}
 	})
 }

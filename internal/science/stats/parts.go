@@ -7,7 +7,7 @@ import (
 
 // Part sums up those of a trial's flows that one host sends to another, without a latency probe.
 // The error says which latencies cannot be read.
-func Part(all []record.Flow, from, to string) (p record.Part, err error) {
+func Part(all []record.Flow, from, to string, windowS float64) (p record.Part, err error) {
 	p = record.Part{From: from, To: to}
 	var flows []record.Flow
 	for _, f := range all {
@@ -21,12 +21,13 @@ func Part(all []record.Flow, from, to string) (p record.Part, err error) {
 		p.RetransBytes += f.RetransBytes
 	}
 	p.Flows = len(flows)
-	p.Counts, err = Counts(flows)
+	p.Counts, err = Counts(flows, windowS)
 	return p, err
 }
 
-// Counts sums up what flows count besides bytes. The error says which latencies cannot be read.
-func Counts(flows []record.Flow) (c record.Counts, err error) {
+// Counts sums up what flows count besides bytes in a window. The error says which latencies cannot be
+// read.
+func Counts(flows []record.Flow, windowS float64) (c record.Counts, err error) {
 	totals, err := Total(flows)
 	if err != nil {
 		return c, err
@@ -70,6 +71,39 @@ func Counts(flows []record.Flow) (c record.Counts, err error) {
 		if share, known := t.LostShare(); known && flows[0].Protocol == flow.UDPRR { // all flows have the same protocol
 			c.Lost, c.LostShare = &t.Unanswered, share
 		}
+		c.Scheduled = scheduled(flows, t, c.LatencyUs, windowS)
 	}
 	return c, err
+}
+
+// inTimeS is within how many seconds after it is due a transaction counts as answered in time. It is the
+// timeout of udp-rr.
+const inTimeS = 1
+
+// scheduled returns what became of the transactions that were due, from their sum t and their times,
+// which are counted from when they were due; nil: a flow has no pace, or the times are not known.
+func scheduled(flows []record.Flow, t record.Transactions, latency *record.Distribution,
+	windowS float64) *record.Scheduled {
+	due := 0.0
+	for _, f := range flows {
+		if f.PacePerS <= 0 {
+			return nil
+		}
+		due += f.PacePerS * windowS
+	}
+	times, err := decode(latency)
+	if err != nil || latency == nil || due < 1 {
+		return nil
+	}
+	s := record.Scheduled{Due: int64(due + 0.5), WithinS: inTimeS, Lost: t.Failed + t.Unanswered}
+	s.Late = min(t.Done, int64(times.beyond(inTimeS*1e6)+0.5))
+	s.Due = max(s.Due, t.Done+s.Lost) // some were due shortly before the window
+	s.InTime = t.Done - s.Late
+	s.Unsent = s.Due - t.Done - s.Lost
+	// What is due at the edges of the window is in flight, as much as each connection may have.
+	if edges := t.Connections + 1; s.Unsent <= edges && t.LongestWaitUs < inTimeS*1e6 {
+		s.Due, s.Unsent = s.Due-s.Unsent, 0
+	}
+	s.Share = float64(s.InTime) / float64(max(s.Due, 1))
+	return &s
 }

@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -27,9 +26,9 @@ func ended(f record.Flow) fact.FlowEnd {
 	return fact.FlowEnd{Flow: f.ID, From: f.From, To: f.To, Error: f.Error}
 }
 
-// alive checks that every flow that connected lasted through the window. A flow may end if an event
-// of the study cut its path, which shows if no other flow used that path any more. With only one
-// flow this is unknown. During an attack, flows that end are the result.
+// alive checks that every flow that connected lasted through the window and carried something in it.
+// A flow may end if an event of the study cut its path, which shows if no other flow used that path
+// any more. With only one flow this is unknown. During an attack, flows that end are the result.
 func alive(v view) (judged, bool) {
 	var lost, gone []fact.FlowEnd
 	var at float64
@@ -62,10 +61,14 @@ func alive(v view) (judged, bool) {
 			lost = append(lost, end)
 		}
 	}
-	c := record.Check{Check: Alive, Pass: len(lost) == 0 || len(v.Attacks) > 0}
-	lasted := fact.FlowsLasted{Flows: n, Ended: lost}
+	lasted := fact.FlowsLasted{Flows: n, Ended: lost, Meant: v.Unreachable}
+	for _, f := range Silent(v.Trial) {
+		lasted.Silent = append(lasted.Silent, ended(f))
+	}
+	failed := len(lost) > 0 || len(lasted.Silent) > 0 && !v.Unreachable
+	c := record.Check{Check: Alive, Pass: !failed || len(v.Attacks) > 0}
 	switch {
-	case len(lost) > 0 && c.Pass:
+	case failed && c.Pass:
 		lasted.By = fact.ByAttack
 	case len(lost) == 0 && len(gone) > 0:
 		lasted.Ended, lasted.By, lasted.AtS = gone, fact.ByEvent, at
@@ -73,6 +76,27 @@ func alive(v view) (judged, bool) {
 	c.Facts = facts("", lasted)
 	return judged{c, float64(len(gone)) / float64(n)}, true
 }
+
+// Silent returns the flows of a trial that were open throughout the window and carried nothing in
+// it: what was sent to them or by them was lost, or never sent. Flows that a foreign tool opened may
+// have nothing to do, and so may those that are paced so slowly that nothing was due. What an event
+// cut is not silent, but interrupted.
+func Silent(t record.Trial) (list []record.Flow) {
+	for _, f := range t.Flows {
+		carried := f.ReceivedBytes > 0 || f.ArrivedBytes > 0 || f.GoodputBps > 0
+		due := f.CapBps() == 0 || f.CapBps()/8*t.WindowS >= oneWrite
+		if x := f.Transactions; x != nil {
+			carried, due = x.Done > 0, f.PacePerS == 0 || f.PacePerS*t.WindowS >= leastDue
+		}
+		if f.Connected && f.Alive && due && !carried && f.Process == "" && len(f.Outages) == 0 {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// leastDue is the least number of scheduled requests in a window of which one must be answered in it.
+const leastDue = 3
 
 const (
 	// unreadBytes is used as the size of a receive queue that was not recorded.
@@ -172,58 +196,4 @@ func conservation(v view) (judged, bool) {
 	}
 	c.Facts = facts("", moved)
 	return judged{c, worst}, true
-}
-
-// steady checks that the first and the last third of the window carried the same number of bytes;
-// if all flows are requests and responses, of transactions. A sample may be off by some
-// milliseconds, which matters if thirds are short.
-func steady(v view) (judged, bool) {
-	n := math.MaxInt
-	for _, f := range v.Flows {
-		if f.Connected && len(f.Bins) > 0 {
-			n = min(n, len(f.Bins))
-		}
-	}
-	// What happens in a window changes what it carries: that is what is studied.
-	if n < 3 || n == math.MaxInt || len(v.Events) > 0 || len(v.Attacks) > 0 {
-		return judged{}, false
-	}
-	requests := !slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Connected && f.Transactions == nil })
-	var first, last float64
-	senders := map[string][2]float64{} // first and last, by sender
-	for _, f := range v.Flows {
-		if len(f.Bins) < n {
-			continue
-		}
-		each := 1.0
-		if requests {
-			each = float64(f.Transactions.Done) / float64(max(f.ReceivedBytes, 1))
-		}
-		p := v.progress(f)
-		begin, end := each*p.until(v.WindowS/3), each*(p.until(v.WindowS)-p.until(v.WindowS*2/3))
-		first, last = first+begin, last+end
-		of := senders[f.From]
-		senders[f.From] = [2]float64{of[0] + begin, of[1] + end}
-	}
-	if first == 0 && last == 0 {
-		return judged{}, false
-	}
-	const sampleDoubt = 0.005
-	allowed := driftShare + 2*sampleDoubt/(v.WindowS/3)
-	// which may arrive independently of each other: three standard deviations of the ratio of two
-	// such counts
-	if requests {
-		allowed += 3 * math.Sqrt(1/max(first, 1)+1/max(last, 1))
-	}
-	drift := last/max(first, 1) - 1
-	c := record.Check{Check: Steady, Pass: math.Abs(drift) <= allowed}
-	thirds := fact.Thirds{First: first, Last: last, Transactions: requests, Change: drift, Allowed: allowed}
-	if names := slices.Sorted(maps.Keys(senders)); len(names) == 2 && !c.Pass {
-		for _, name := range names {
-			own := senders[name][1]/max(senders[name][0], 1) - 1
-			thirds.Senders = append(thirds.Senders, fact.HostChange{Host: name, Change: own})
-		}
-	}
-	c.Facts = facts("", thirds)
-	return judged{c, math.Abs(drift) / allowed}, true
 }

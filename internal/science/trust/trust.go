@@ -17,6 +17,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 
+	"linerate/internal/science/apart"
 	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/hostload"
 )
@@ -121,15 +122,11 @@ func judge(t record.Trial, over *topology.Topology) []judged {
 	if t.WindowS <= 0 {
 		return []judged{{Check: record.Check{Check: Clock, Trial: t.Order, Facts: facts("", fact.NoWindow{})}}}
 	}
-	v := view{Trial: t, topology: t.Over(over), skew: map[string]float64{}}
+	v := view{Trial: t, topology: t.Over(over), skew: apart.Skew(t)}
 	for _, h := range t.Hosts {
-		v.skew[h.Host] = edgeDoubt(h.Begin) + edgeDoubt(h.End)
 		for _, q := range h.Begin.Qdiscs {
 			v.queued += float64(q.Backlog)
 		}
-	}
-	for _, c := range t.Clocks {
-		v.skew[c.Host] += 2 * math.Abs(float64(c.UncertaintyNs)) / 1e9
 	}
 	if v.topology != nil {
 		v.uncounted = v.uncountedHeaders()
@@ -180,14 +177,6 @@ type view struct {
 	skew map[string]float64
 	// uncounted is the result of uncountedHeaders; nil: there is no topology.
 	uncounted map[string]float64
-}
-
-// edgeDoubt returns how many seconds off its scheduled time an edge may have been read.
-func edgeDoubt(r netstate.Reading) float64 {
-	if r.ScheduledNs == 0 {
-		return float64(r.EndedNs-r.BeganNs) / 1e9
-	}
-	return max(math.Abs(float64(r.BeganNs-r.ScheduledNs)), math.Abs(float64(r.EndedNs-r.ScheduledNs))) / 1e9
 }
 
 // senderSide checks that a rate counted by the senders, if it is offered as a result, is below the
@@ -294,7 +283,7 @@ func stolen(t record.Trial) (most float64, host string) {
 func clock(v view) (judged, bool) {
 	late, lateHost, doubt, doubtHost := 0.0, "", 0.0, ""
 	for _, h := range v.Hosts {
-		if s := max(edgeDoubt(h.Begin), edgeDoubt(h.End)); s > late {
+		if s := max(apart.EdgeS(h.Begin), apart.EdgeS(h.End)); s > late {
 			late, lateHost = s, h.Host
 		}
 	}

@@ -65,6 +65,36 @@ func TestWithdrawnFlowsMayEnd(t *testing.T) {
 	}
 }
 
+// TestSilentFlows: only of a flow that had something to carry is it a fault that it carried nothing.
+func TestSilentFlows(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*record.Trial, *record.Flow)
+		fails  bool
+	}{
+		"nothing":            {func(*record.Trial, *record.Flow) {}, true},
+		"as allowed":         {func(t *record.Trial, _ *record.Flow) { t.Unreachable = true }, false},
+		"attacked":           {func(t *record.Trial, _ *record.Flow) { t.Attacks = []record.Attack{{}} }, false},
+		"of a foreign tool":  {func(_ *record.Trial, f *record.Flow) { f.Process = "p1" }, false},
+		"hardly a write due": {func(_ *record.Trial, f *record.Flow) { f.WriteCapBps = 1000 }, false},
+		"cut by an event": {func(_ *record.Trial, f *record.Flow) {
+			f.Outages = []record.Outage{{AtS: 0.1}}
+		}, false},
+		"no request due": {func(_ *record.Trial, f *record.Flow) {
+			f.Transactions, f.PacePerS = &record.Transactions{}, 0.1
+		}, false},
+	} {
+		trial := trial(0, "writes")
+		f := &trial.Flows[2]
+		f.ReceivedBytes, f.GoodputBps = 0, 0
+		c.change(&trial, f)
+		for _, got := range Trial(trial, nil) {
+			if got.Check == Alive && got.Pass == c.fails {
+				t.Errorf("%s: %+v", name, got)
+			}
+		}
+	}
+}
+
 // Each doctored record fails the check that is there for it.
 func TestDoctoredTrialsFail(t *testing.T) {
 	full := sciencetest.Limit
@@ -80,6 +110,13 @@ func TestDoctoredTrialsFail(t *testing.T) {
 		{"no flow at all", Connected, func(t *record.Trial) { t.Flows = nil }, `{"flows":0}`},
 		{"a flow broke off", Alive, func(t *record.Trial) { t.Flows[2].Alive = false },
 			`{"flows":8,"ended":[{"flow":"f3"`},
+		{"a flow carried nothing", Alive, func(t *record.Trial) {
+			t.Flows[2].ReceivedBytes, t.Flows[2].GoodputBps = 0, 0
+		}, `{"flows":8,"silent":[{"flow":"f3"`},
+		{"requests without a response", Alive, func(t *record.Trial) {
+			t.Flows[2].Transactions = &record.Transactions{Unanswered: 50, Connections: 1}
+			t.Flows[2].PacePerS = 100
+		}, `{"flows":8,"silent":[{"flow":"f3"`},
 		{"more received than written", Conservation, func(t *record.Trial) {
 			t.Flows[1].WrittenBytes = t.Flows[1].ReceivedBytes * 9 / 10
 		}, `"counts":"written"`},

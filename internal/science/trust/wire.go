@@ -8,6 +8,7 @@ import (
 	"linerate/internal/model/fact"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
+	"linerate/internal/science/apart"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/stacked"
 )
@@ -17,18 +18,6 @@ const (
 	// wire but in no count. There are at most this many.
 	readerBehindS     = 0.005
 	readerBehindBytes = 256 << 10
-	// headerSpread is the difference between the longest headers, TCP over IPv6 with timestamps (86
-	// bytes), and the shortest, UDP over IPv4 (42).
-	headerSpread = 44
-	// edgeFrames bounds the bytes that are in one count only, because a flow and its interface are read
-	// one after the other. For a flow that runs this is little; for one that received almost nothing it
-	// is much.
-	edgeFrames = 16 << 10
-	// Every link carries some frames of its own: ARP (RFC 826), neighbour discovery (RFC 4861), MLD
-	// (RFC 3810), LLDP every 30 s and spanning tree every 2 s (IEEE 802.1AB, 802.1Q). They come several
-	// at once, linkBytes, and over a longer time at most linkBytesPerS. That is little for a link, but
-	// more than a hundredth of a flow that received almost nothing.
-	linkBytes, linkBytesPerS = 4 << 10, 1000
 )
 
 // account is what the flows and the interfaces of one host counted in one direction of a window.
@@ -87,7 +76,7 @@ func accounts(v view, receiving bool) (list []account) {
 				continue // the loopback's packets meet no interface that is read
 			}
 			if receiving {
-				a.receive(f, payload, v.WindowS, max(edgeDoubt(h.Begin), edgeDoubt(h.End)))
+				a.receive(f, payload, v.WindowS, max(apart.EdgeS(h.Begin), apart.EdgeS(h.End)))
 			}
 			known = known && (receiving || f.SentBytes > 0 || f.ReceivedBytes == 0)
 			if again := stacked.Unknown(h, f, receiving, v.topology); again != nil && a.unevaluated == nil {
@@ -134,7 +123,7 @@ func accounts(v view, receiving bool) (list []account) {
 			a.slack += unsure(v, h.Host, o.Flows, bytes, packets)
 		}
 		if receiving {
-			a.slack += edgeFrames
+			a.slack += apart.EdgeBytes
 			a.addFragments(v, h)
 		} else {
 			for _, q := range h.Begin.Qdiscs {
@@ -167,7 +156,7 @@ func (v view) unsteadiness(f record.Flow) float64 {
 func unsure(v view, host string, flows int, bytes int64, packets float64) float64 {
 	perSecond := float64(bytes) / v.WindowS
 	return min(float64(flows)*readerBehindBytes, readerBehindS*perSecond) +
-		perSecond*v.skew[host] + (counterTolerance+foreignShare)*float64(bytes) + headerSpread*packets
+		perSecond*v.skew[host] + (counterTolerance+foreignShare)*float64(bytes) + apart.HeaderSpread*packets
 }
 
 // small returns the most bytes that a flow of transactions can have sent and received on the
@@ -250,7 +239,7 @@ func foreign(v view) (judged, bool) {
 		if a.unevaluated != nil {
 			return unevaluated(Foreign, a.host, a.unevaluated), true
 		}
-		other := max(0, a.others()-a.slack-linkBytes-linkBytesPerS*v.WindowS)
+		other := max(0, a.others()-a.slack-apart.Link(v.WindowS))
 		share := other / a.flows
 		if share <= most {
 			continue

@@ -69,6 +69,9 @@ func Conclusion(c *record.Conclusion) Answer {
 	a.Caveats = slices.DeleteFunc([]string{failedChecks(c), ending(c), untried(c)}, func(text string) bool {
 		return text == ""
 	})
+	if c.Compared {
+		a.Statements = append(notable(c), a.Statements...)
+	}
 	a.Statements = slices.DeleteFunc(a.Statements, func(text string) bool { return text == "" })
 	a.Statements = a.Statements[:min(len(a.Statements), mostStatements-len(a.Caveats))]
 	if missed := Missed(c); missed != "" && assures(c) {
@@ -79,7 +82,7 @@ func Conclusion(c *record.Conclusion) Answer {
 			list[i] = words.FullStop(text)
 		}
 	}
-	a.Headline = words.FullStop(fit(a.Headline))
+	a.Headline = words.FullStop(fit(a.Headline) + headlined(c))
 	return a
 }
 
@@ -169,6 +172,7 @@ func brief(c *record.Conclusion) string {
 		if r.Name == metric.Goodput.Name && b.LimitBps > 0 {
 			rest += ofLimit(c, b)
 		}
+		rest += headlined(c)
 	} else {
 		rest += lost(c)
 	}

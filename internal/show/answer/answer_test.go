@@ -239,7 +239,7 @@ func judgedRuns() (list []answered) {
 					Treatment: l + " " + m, Levels: map[string]string{"l": l, "control": m}, Block: b,
 					Order: len(two.Trials) + 1, WindowS: 1,
 					GoodputBps: []float64{1e8, 1e8, 4e8, 9.5e8}[at] + float64(b)*1e5, LimitBps: 956e6,
-					Flows: []record.Flow{{Connected: true, Alive: true}},
+					Flows: []record.Flow{{Connected: true, Alive: true, GoodputBps: 1e8}},
 					Latency: &record.Distribution{Count: 1000, P50Us: []float64{1000, 1000, 1000, 1160}[at] +
 						float64(b), P99Us: []float64{2000, 2001, 2002, 4080}[at] + float64(b)},
 				})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/host/caused"
 	"linerate/internal/version"
 )
 
@@ -18,6 +19,7 @@ import (
 func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	ctx, stop := untilSignal()
 	defer stop()
+	defer func() { _ = caused.Flush() }() // without it, doctor may report the last resets
 	out, errs = filtered(out, errs)
 	root := newRoot(streams{in, out, errs, args})
 	root.SetArgs(args)

@@ -74,7 +74,43 @@ func Treatments(v *view.View) *document.Table {
 	if ranges {
 		t.Notes = append(t.Notes, view.RangesNote)
 	}
+	if paired(v) {
+		t.Notes = append(t.Notes, pairedNote)
+	}
 	return t
+}
+
+// pairedNote explains intervals of values that seem to contradict that of their ratio.
+const pairedNote = "Intervals of values may overlap where that of their ratio excludes 1: a ratio is of the two " +
+	"trials of a block, in which what varies from block to block cancels; the interval of a value contains it."
+
+// paired reports whether the interval of a value that is shown contains the baseline's value, although
+// the interval of their ratio excludes 1.
+func paired(v *view.View) bool {
+	for _, m := range v.Measures {
+		for i := range v.Run.Treatments {
+			t := &v.Run.Treatments[i]
+			e := m.Effect(t.Effect)
+			base := slices.IndexFunc(v.Run.Treatments, func(b record.Treatment) bool {
+				return e != nil && b.Baseline && sameConditions(v.Run, b, *t)
+			})
+			if base < 0 || e.Difference != nil || e.Ratio.Low <= 1 && e.Ratio.High >= 1 {
+				continue
+			}
+			of, than := m.Estimate(t), m.Estimate(&v.Run.Treatments[base])
+			if of.Confidence > 0 && than.Confidence > 0 && of.Low <= than.High && than.Low <= of.High {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameConditions reports whether two treatments have the same levels of all condition factors.
+func sameConditions(run *record.Run, a, b record.Treatment) bool {
+	return !slices.ContainsFunc(run.Factors, func(f record.Factor) bool {
+		return f.Role == "condition" && a.Levels[f.Name] != b.Levels[f.Name]
+	})
 }
 
 // single returns a row for each response of the only trial.

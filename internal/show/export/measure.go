@@ -14,6 +14,7 @@ import (
 	"linerate/internal/science/hostload"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/stats"
+	"linerate/internal/science/trust"
 	"linerate/internal/show/wording"
 )
 
@@ -160,6 +161,11 @@ func (m *Measurement) NothingArrived() bool {
 	return t.NothingArrived()
 }
 
+// Silent returns how many of its flows were open and carried nothing in the window.
+func (m *Measurement) Silent() (n, of int) {
+	return len(trust.Silent(record.Trial{Flows: m.Flows, WindowS: m.DurationS})), len(m.Flows)
+}
+
 // Measure returns the view of a measurement. Page is the path of its page. Empty: none was written.
 func Measure(run *record.Run, page string) *Measurement {
 	var modes []*Measurement
@@ -221,7 +227,7 @@ func Window(run *record.Run, t *record.Trial) *Measurement {
 		m.ReceivedBytes += p.ReceivedBytes
 		m.RetransBytes += p.RetransBytes
 	}
-	m.Counts, _ = stats.Counts(m.Flows) // an unreadable stored distribution is left out
+	m.Counts, _ = stats.Counts(m.Flows, m.DurationS) // an unreadable stored distribution is left out
 	if p := t.Peer; p != nil {
 		m.Peer, m.PeerCPUPercent, m.PeerResults = p.Program, p.CPUPercent, p.Results
 	}

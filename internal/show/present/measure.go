@@ -80,6 +80,11 @@ func measured(m *export.Measurement) (parts [][]document.Block) {
 			document.Statement{Text: "Nothing arrived in the window, although the connections were opened.",
 				Tone: document.Wrong}})
 	}
+	if n, of := m.Silent(); n > 0 && !m.NothingArrived() {
+		parts = append(parts, []document.Block{
+			document.Statement{Text: fmt.Sprintf("%d of %d flows carried nothing in the window.", n, of),
+				Tone: document.Wrong}})
+	}
 	if m.LossFree != nil {
 		rows = evidence.LossFreeRows(m.LossFree)
 	}

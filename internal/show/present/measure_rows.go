@@ -299,6 +299,13 @@ func transactionRows(m *export.Measurement, d export.Direction) [][]string {
 	if a := t.Application; a != nil {
 		rows = append(rows, applicationRows(t)...)
 	}
+	if s := d.Scheduled; s != nil && s.InTime < s.Due {
+		rows = append(rows, []string{"", "in time " + unit.FormatPercent(s.Share),
+			fmt.Sprintf("of %s requests that were due: answered within %s; %s later, as those before them held the "+
+				"connection, %s lost, %s not sent or not answered yet at the window's end", unit.FormatCount(s.Due),
+				unit.FormatSeconds(s.WithinS), unit.FormatCount(s.Late), unit.FormatCount(s.Lost),
+				unit.FormatCount(s.Unsent))})
+	}
 	const long = 1e6 // an answered request rarely waits that long
 	if t.LongestWaitUs >= long {
 		rows = append(rows, []string{"", "unanswered " + unit.FormatCount(t.Waiting),

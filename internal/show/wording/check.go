@@ -88,17 +88,9 @@ var (
 		return fmt.Sprintf("%d of %d flows could not connect (%s)", len(o.Missing), o.Flows, three(o.Missing))
 	})
 	_ = spell(func(_ string, l fact.FlowsLasted) string {
-		n := fmt.Sprintf("%d of %d flows ", len(l.Ended), l.Flows)
-		switch {
-		case len(l.Ended) == 0:
-			return every(l.Flows) + " lasted through the window"
-		case l.By == fact.ByAttack:
-			return n + "were broken off or not answered beside an attack, which is the result (" + three(l.Ended) + ")"
-		case l.By == fact.ByEvent:
-			return n + fmt.Sprintf("ended after what happened at %g s, and nothing arrived by their path any more (%s)",
-				l.AtS, three(l.Ended))
-		}
-		return n + "ended before the window did (" + three(l.Ended) + ")"
+		return strings.Join(slices.DeleteFunc([]string{flowsEnded(l), flowsSilent(l)}, func(text string) bool {
+			return text == ""
+		}), "; ")
 	})
 	_ = spell(func(_ string, m fact.BytesMoved) string {
 		text := "in the window senders wrote " + unit.FormatBytes(m.WrittenBytes)
@@ -122,6 +114,13 @@ var (
 		by, most := percents(t.Change, t.Allowed)
 		text := fmt.Sprintf("the last third of the window carried %s and the first %s: %s (allowed ±%s)",
 			spelled(t.Last), spelled(t.First), signed(t.Change, by), most)
+		if t.Losses {
+			text += "; the sawtooth of congestion control on a path with losses is part of what is allowed"
+		}
+		if t.StoodS > 0 {
+			text += fmt.Sprintf("; from %s on, nearly nothing arrived for %s", unit.FormatSeconds(t.StoodAtS),
+				unit.FormatSeconds(t.StoodS))
+		}
 		for i, s := range t.Senders {
 			part, _ := percents(s.Change, t.Allowed)
 			text += fmt.Sprintf("%s %s sent %s", []string{";", ","}[min(i, 1)], s.Host, signed(s.Change, part))
@@ -221,6 +220,36 @@ func every(flows int) string {
 		return "the flow"
 	}
 	return fmt.Sprintf("all %d flows", flows)
+}
+
+func flowsEnded(l fact.FlowsLasted) string {
+	n := fmt.Sprintf("%d of %d flows ", len(l.Ended), l.Flows)
+	switch {
+	case len(l.Ended) == 0 && len(l.Silent) > 0:
+		return ""
+	case len(l.Ended) == 0:
+		return every(l.Flows) + " lasted through the window"
+	case l.By == fact.ByAttack:
+		return n + "were broken off or not answered beside an attack, which is the result (" + three(l.Ended) + ")"
+	case l.By == fact.ByEvent:
+		return n + fmt.Sprintf("ended after what happened at %g s, and nothing arrived by their path any more (%s)",
+			l.AtS, three(l.Ended))
+	}
+	return n + "ended before the window did (" + three(l.Ended) + ")"
+}
+
+func flowsSilent(l fact.FlowsLasted) string {
+	if len(l.Silent) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d flows carried nothing in the window", len(l.Silent), l.Flows)
+	switch {
+	case l.Meant:
+		return text + ", as the treatment allows"
+	case l.By == fact.ByAttack:
+		text += " beside an attack, which is the result"
+	}
+	return text + " (" + three(l.Silent) + ")"
 }
 
 // three returns the names of at most three flows, with their errors.

@@ -66,6 +66,9 @@ func TestFindings(t *testing.T) {
 		for _, f := range findings {
 			found[f.ID] = true
 			writeFinding(&b, f)
+			if what := alreadySo(f, in.Hosts); what != "" {
+				t.Errorf("%s (%d): the fix of %s proposes what is so already: %s", in.Test, i, f.ID, what)
+			}
 		}
 	}
 	writeMerged(&b, trials)

@@ -44,7 +44,8 @@ func TestFlows(t *testing.T) {
 			}
 			continue
 		}
-		for _, v := range bottleneck.Attribute(in.Flows, in.Hosts, in.WindowS, in.Topology, in.Complete) {
+		for _, v := range bottleneck.Attribute(record.Trial{Flows: in.Flows, Hosts: in.Hosts, WindowS: in.WindowS},
+			in.Topology, in.Complete) {
 			fmt.Fprintf(&b, "%s, %.6g refused: %s\n", v.By, v.Refused, Limited(stored(t, v.Facts), ""))
 		}
 	}

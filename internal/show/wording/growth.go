@@ -54,9 +54,9 @@ var (
 			" (tcp_retries2)", "the path or the peer was away; see ss -tno for those that wait now")
 	_ = growth(cause.ClosedWithData,
 		"programs close connections on which data is unread, which resets them: the peer may lose the end of an answer",
-		"linerate's own connections of a measurement or a probe end so as well.", "RFC 2525, section 2.17; "+
+		"linerate's own connections end so as well, and are left out.", "RFC 2525, section 2.17; "+
 			snmpCounters,
-		"read to the end before close(2); after a measurement none, if only linerate ran: so it ends its connections")
+		"read to the end before close(2)")
 	_ = growth(cause.PAWSRejected,
 		"segments were thrown away for old timestamps: others had overtaken them, or several clients are behind "+
 			"one NAT",
@@ -163,9 +163,8 @@ var (
 		"the right number of hops for the neighbour in the routing daemon (ttl security)")
 	_ = growth(cause.ResetsReceived,
 		"many connections end by a reset instead of a close",
-		"linerate's own connections of a measurement or a probe end so as well.", "RFC 4022; "+snmpCounters,
-		"see which peers and programs: services that restart, balancers that give idle connections up; after a "+
-			"measurement none, if only linerate ran: so it ends its connections")
+		"linerate's own connections end so as well, and are left out.", "RFC 4022; "+snmpCounters,
+		"see which peers and programs: services that restart, balancers that give idle connections up")
 	_ = growth(cause.ResetsSent,
 		"this host answers much with resets: a service does not run, or the host is scanned", "",
 		"RFC 4022; RFC 9293, section 3.5.3", "see for which port: tcpdump -n 'tcp[tcpflags] & tcp-rst != 0'")

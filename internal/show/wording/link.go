@@ -2,6 +2,7 @@ package wording
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/cause"
@@ -67,8 +68,14 @@ var (
 	})
 	_ = say(cause.HalfDuplex, words[cause.None]{
 		summary: about("DEV is half duplex: it cannot send and receive at the same time"),
-		fix: []string{"ethtool -s DEV autoneg on, and the same at the switch's port: an end without " +
-			"autonegotiation makes the other half duplex"},
+		fixed: func(f record.Finding, _ cause.None) []string {
+			if negotiating(f) {
+				return []string{"autonegotiation on at the other end, such as the switch's port: an end without it " +
+					"makes this one half duplex, which negotiates already; a hub offers no more and is to be replaced"}
+			}
+			return []string{"ethtool -s DEV autoneg on, and the same at the switch's port: an end without " +
+				"autonegotiation makes the other half duplex"}
+		},
 		read:  ethtoolPage + "; " + clause28,
 		found: "A NIC with a link is half duplex.",
 	})
@@ -76,12 +83,18 @@ var (
 		summary: inFull(func(a cause.Speed) string {
 			return fmt.Sprintf("DEV runs at %s, and its port can do %s", mbps(a.Mbps), mbps(a.BestMbps))
 		}),
-		fixed: func(_ record.Finding, a cause.Speed) []string {
-			why := "cable, transceiver or the other end"
+		fixed: func(f record.Finding, a cause.Speed) []string {
+			text := "cable, transceiver or the other end: ethtool DEV lists what each end offers"
 			if a.NoMore {
-				why = "this end offers no more"
+				text = "this end offers no more: ethtool DEV lists what each end offers"
 			}
-			return []string{why + ": ethtool DEV lists what each end offers; ethtool -s DEV autoneg on"}
+			switch {
+			case !negotiating(f):
+				text += "; ethtool -s DEV autoneg on"
+			case a.NoMore:
+				text += "; have DEV advertise all that it supports: ethtool -s DEV advertise N"
+			}
+			return []string{text}
 		},
 		read:  ethtoolPage,
 		found: "A NIC's negotiated speed is below the fastest that its port supports.",
@@ -139,9 +152,12 @@ var (
 			}
 			return "DEV and the port that it is connected to have different duplex"
 		}),
-		fixed: func(_ record.Finding, a cause.Disagreement) []string {
-			if a.In == cause.InSpeed {
+		fixed: func(f record.Finding, a cause.Disagreement) []string {
+			switch {
+			case a.In == cause.InSpeed:
 				return []string{"see what is between them: a converter, an extender, a switch that forwards LLDP"}
+			case negotiating(f):
+				return []string{"autonegotiation on at the port: DEV negotiates already"}
 			}
 			return []string{"autonegotiation at both ends: ethtool -s DEV autoneg on, and the same at the port"}
 		},
@@ -243,6 +259,19 @@ func tagsOf(a cause.Frames) (tags []device.VLAN) {
 		tags = append(tags, device.VLAN(tag))
 	}
 	return tags
+}
+
+// negotiating reports whether a finding's evidence says that the NIC negotiates its link.
+func negotiating(f record.Finding) bool {
+	return slices.ContainsFunc(f.Facts, func(one fact.Fact) bool {
+		switch l := one.Is.(type) {
+		case fact.Link:
+			return l.Autoneg != nil && *l.Autoneg
+		case fact.Negotiated:
+			return l.Autoneg != nil && *l.Autoneg
+		}
+		return false
+	})
 }
 
 // negotiates returns the setting of autonegotiation, to be appended; empty: not known.

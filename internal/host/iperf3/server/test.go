@@ -90,7 +90,7 @@ func (t *test) conduct() {
 		_ = iperf3.WriteServerError(t.conn, refused.Code, 0)
 		t.part()
 	case err != nil:
-		_ = t.conn.SetLinger(0)
+		_ = socket.ResetOnClose(t.conn)
 	}
 	t.conn.Close()
 	v := Session{From: t.from, Version: plain.Short(t.p.ClientVersion, 20), Began: began, Err: err}

@@ -82,10 +82,10 @@ type CounterDrop struct {
 	Apart func(*Host) fact.Apart
 }
 
-// Grown returns the sum of the growth of counters.
+// Grown returns the sum of the growth of counters, without what linerate itself caused.
 func (h *Host) Grown(names ...string) (sum int64) {
 	for _, name := range names {
-		sum += max(0, h.Reading.SNMPDelta(name))
+		sum += h.Reading.OthersDelta(name)
 	}
 	return sum
 }

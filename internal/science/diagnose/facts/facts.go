@@ -16,6 +16,8 @@ import (
 type Trial struct {
 	Trial    record.Trial
 	Topology *topology.Topology
+	// Declared is Topology as the study has it, without what settings of hosts change. Nil: as Topology.
+	Declared *topology.Topology
 	Hosts    []*Host
 }
 
@@ -63,7 +65,7 @@ type Interface struct {
 
 // Gather arranges a trial. Hosts without a reading have the interfaces of the topology.
 func Gather(trial record.Trial, t *topology.Topology) Trial {
-	f := Trial{Trial: trial, Topology: t}
+	f := Trial{Trial: trial, Topology: t, Declared: t}
 	for _, th := range t.Hosts {
 		reading, _ := trial.Reading(th.Name)
 		h := &Host{Name: th.Name, Alone: len(t.Hosts) == 1, Reading: reading,

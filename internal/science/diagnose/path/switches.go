@@ -1,6 +1,7 @@
 package path
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -223,21 +224,47 @@ func within(f facts.Trial, s record.SwitchReading) (hops []switchHop) {
 		h.First = fact.SwitchHopEnd{Switch: s.Switch, Ports: w.in, Received: true}
 		h.Then = fact.SwitchHopEnd{Ports: w.out}
 		complete := true
+		var read []record.SwitchPort
 		for _, name := range w.in {
 			p, is := ports[name]
-			complete = complete && is
+			complete, read = complete && is, append(read, p)
 			h.First.Bytes += float64(p.Counters.InOctets)
 		}
 		for _, name := range w.out {
 			p, is := ports[name]
-			complete = complete && is
+			complete, read = complete && is, append(read, p)
 			h.Then.Bytes += float64(p.Counters.OutOctets)
 			h.discarded = h.discarded || enough(p.Counters.OutDiscards, p.Counters.Out())
 		}
 		if complete {
-			h.Allowed = queueBytes + hopTolerance*h.First.Bytes
+			h.Allowed = queueBytes + hopTolerance*h.First.Bytes + readApart(read)*max(h.First.Bytes, h.Then.Bytes)
 			hops = append(hops, h)
 		}
 	}
 	return hops
+}
+
+// readApart returns the share by which counts of ports may differ because the ports were read at
+// different instants, and their times are not exact.
+func readApart(ports []record.SwitchPort) float64 {
+	begun := func(p record.SwitchPort) int64 { return p.FromNs }
+	ended := func(p record.SwitchPort) int64 { return p.ToNs }
+	apart := float64(spread(ports, begun)+spread(ports, ended)) / 1e9
+	least := math.Inf(1)
+	for _, p := range ports {
+		apart, least = apart+p.DoubtS, min(least, p.Seconds())
+	}
+	if least <= 0 {
+		return 0
+	}
+	return apart / least
+}
+
+// spread returns the difference between the largest and the least of the values of ports.
+func spread(ports []record.SwitchPort, of func(record.SwitchPort) int64) int64 {
+	least, most := of(ports[0]), of(ports[0])
+	for _, p := range ports {
+		least, most = min(least, of(p)), max(most, of(p))
+	}
+	return most - least
 }

@@ -34,6 +34,13 @@ func TestSwitchFindings(t *testing.T) {
 		"nothing lost":       {out: 100e6},
 		"within what may be": {out: 99.85e6, lost: 200e3},
 		"lost in the switch": {out: 99e6, lost: 1e6, id: "lost-at-hop", about: "sg300.b-eth0"},
+		"within what readings at other instants leave open": {out: 100e6, lost: 4e6, change: func(t *record.Trial) {
+			t.Switches[0].Ports[1].ToNs -= int64(0.02e9 * t.WindowS)
+			t.Switches[0].Ports[1].Counters.OutOctets = 0.98 * 100e6
+		}},
+		"within what the times of readings leave open": {out: 99e6, lost: 1e6, change: func(t *record.Trial) {
+			t.Switches[0].Ports[0].DoubtS = 0.02 * t.WindowS
+		}},
 		"flows lost nothing": {out: 99e6},
 		"lost on the way to it": {out: 99e6, lost: 1e6, change: func(t *record.Trial) {
 			t.Switches[0].Ports[0].Counters.InOctets = 99e6
