@@ -58,7 +58,7 @@ func cells() []struct {
 		{"`link`: MTU", "-kkkk", setting.Setting{Link: &setting.Link{Interface: "eth0", MTU: 9000}}},
 		{"`link`: MAC address", "-kkkk",
 			setting.Setting{Link: &setting.Link{Interface: "eth0", MAC: "02:00:00:09:00:01"}}},
-		{"`link`: queue length", "----k", setting.Setting{Link: &setting.Link{Interface: "eth0", TxQueueLen: 5000}}},
+		{"`link`: queue length", "----k", setting.Setting{Link: &setting.Link{Interface: "eth0", TxQueueLen: new(5000)}}},
 		{"`link`: largest packets", "----k",
 			setting.Setting{Link: &setting.Link{Interface: "eth0", GSOMaxSize: 30_000}}},
 		{"`link`: hash of a bond", "---kk",

@@ -186,7 +186,7 @@ func (t *Topology) changeDirection(leaving End, change func(*Impairment)) {
 	} else {
 		change(&reverse)
 	}
-	l.Impairment, l.Forward, l.Reverse = Impairment{}, &forward, &reverse
+	l.Impairment, l.Forward, l.Reverse = Impairment{}, &Direction{Impairment: forward}, &Direction{Impairment: reverse}
 }
 
 // mainTable returns the table, or 0 for 254, the number of the main routing table.
