@@ -21,7 +21,7 @@ type Impairment struct {
 	Queue   unit.Depth    `yaml:"queue" json:"queue,omitzero" doc:"length of the queue before the link, as a size or as a time at the rate; absent: 10 ms at the rate, at least two bursts. A host that itself sends TCP hardly fills it (TCP small queues): put a router before the link"`
 	ECN     unit.Depth    `yaml:"ecn,zero" json:"ecn,omitzero" doc:"queue length above which a frame is marked (ECN, RFC 3168) if its sender supports it; 0 or absent: no marks"`
 	Burst   unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate, at least two frames, at least 128KiB from 200mbit on, and at most half of a given queue"`
-	MTU     int           `yaml:"mtu" json:"mtu,omitempty" doc:"bytes; 1500 when absent"`
+	MTU     int           `yaml:"mtu" json:"mtu,omitempty" doc:"bytes; 1500 when absent. An interface that linerate makes drops larger frames"`
 	// Bucket reports whether Rate is that of a token bucket, set by a setting or by a qdisc of the
 	// sending interface. It can be true even if the link itself is a real Ethernet, which has no
 	// bucket.

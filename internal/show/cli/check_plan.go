@@ -126,6 +126,7 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 	if warning := run.BlocksWarning(p); warning != "" {
 		d.Warnings = append(d.Warnings, warning)
 	}
+	d.Warnings = append(d.Warnings, run.MTUWarnings(p)...)
 	d.unit, d.time = s.Unit, planTime(p, 0)
 	d.parameters = append(run.ParameterWarnings(p, proc.Sysctls{}), run.Lowered(p, proc.Sysctls{})...)
 	for _, w := range d.parameters {
