@@ -19,8 +19,8 @@ import (
 )
 
 // Carry carries the frames of all links until stop is closed. Link i joins the taps with descriptors taps[2i]
-// and taps[2i+1]; its first impairment applies to frames from taps[2i], its second to the other direction. The MTU is that of the
-// end that receives, which drops larger frames.
+// and taps[2i+1]; its first impairment applies to frames from taps[2i], its second to the other direction. The
+// MTU of an impairment is that of the end that receives: larger frames are dropped, unless it is 0.
 func Carry(links [][2]topology.Impairment, taps []int, stop <-chan struct{}) error {
 	if len(taps) != 2*len(links) {
 		return fmt.Errorf("%d taps for %d links: expected two for each", len(taps), len(links))

@@ -12,7 +12,8 @@ import (
 )
 
 // Encode is the inverse of Decode: it returns the text of a file that decodes to *v. Keys with zero
-// values are left out unless they are required or in the Zeros of their struct. It returns an error if there is no such text.
+// values are left out unless they are required or in the Zeros of their struct. It returns an error
+// if there is no such text.
 func Encode[T any](v *T) ([]byte, error) {
 	text := []byte(strings.Join(encode(reflect.ValueOf(v).Elem()).lines(), "\n") + "\n")
 	doc, problems := Parse(reflect.TypeFor[T]().String(), text)
