@@ -23,6 +23,8 @@ type Options struct {
 	Name string
 	// AllowMachine permits machine-wide settings in the topology.
 	AllowMachine bool
+	// Treatments are the topology with the settings of treatments, which can change MTUs.
+	Treatments []*topology.Topology
 }
 
 // Lab is a topology with an agent on every host and managed switch.
@@ -54,6 +56,9 @@ func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) 
 		}
 	}()
 	p := planOf(t)
+	for _, other := range options.Treatments {
+		p.segment(other)
+	}
 	p.Key = rand.Text() + rand.Text() // of 128 bits and more each
 	l.key = p.Key
 	if len(p.Nodes) > 0 {

@@ -80,6 +80,7 @@ func (m *linkMaker) make(i int, l planLink) error {
 	case by == topology.Netem:
 		err = m.makeWire(i, a, b, inFlight)
 	case by == topology.Emulator:
+		inFlight[0].MTU, inFlight[1].MTU = b.MTU, a.MTU // of the end that receives, which a tap does not check
 		err = m.makeTaps(a, b, inFlight)
 	default:
 		err = a.NewVethPair(b)
@@ -91,6 +92,11 @@ func (m *linkMaker) make(i int, l planLink) error {
 	for k, e := range l {
 		if n := m.plan.Nodes[e.Node]; n.Switch && !n.isMember(e.Interface) {
 			if err := m.nodes[e.Node].SetMaster(e.Interface, bridgeName); err != nil {
+				return err
+			}
+		}
+		if e.Segments {
+			if err := m.nodes[e.Node].Segment(e.Interface); err != nil {
 				return err
 			}
 		}

@@ -59,6 +59,10 @@ type planEnd struct {
 	Interface  string              `json:"interface"`
 	MAC        string              `json:"mac"`
 	Impairment topology.Impairment `json:"impairment"`
+	// Segments reports whether the host's frames can be too large for an interface that they meet.
+	// They then leave it one by one: veth and bridges, unlike hardware, do not hold the packets of
+	// segmentation offload against their MTU (is_skb_forwardable in net/core/dev.c).
+	Segments bool `json:"segments,omitempty"`
 }
 
 // planOf returns what to make of a topology: the nodes without `via` that are
@@ -90,7 +94,22 @@ func planOf(t *topology.Topology) plan {
 		}
 		p.Links = append(p.Links, planLink{end(from, l.From), end(to, l.To)})
 	}
+	p.segment(t)
 	return p
+}
+
+// segment marks the interfaces of hosts whose frames can be too large in a topology with the same
+// links, such as that of a treatment.
+func (p *plan) segment(t *topology.Topology) {
+	for _, narrow := range t.Narrowings() {
+		for i := range p.Links {
+			for k := range p.Links[i] {
+				e := &p.Links[i][k]
+				e.Segments = e.Segments || e.Interface == narrow.First.Interface &&
+					p.Nodes[e.Node].Name == narrow.First.Node
+			}
+		}
+	}
 }
 
 // devicesOf are a host's devices, each behind those that it is made on.

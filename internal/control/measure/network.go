@@ -125,12 +125,12 @@ func shapes(out netstate.InterfaceSnapshot, linkBps float64) bool {
 
 // shaped is what is different in the direction out of an interface that a qdisc shapes; nil:
 // none does.
-func shaped(out netstate.InterfaceSnapshot, linkBps float64) *topology.Impairment {
+func shaped(out netstate.InterfaceSnapshot, linkBps float64) *topology.Direction {
 	if !shapes(out, linkBps) {
 		return nil
 	}
-	return &topology.Impairment{Rate: unit.BitRate(out.Shaper.RateBps), Bucket: true,
-		Burst: unit.Bytes(out.Shaper.BurstBytes), Shaper: out.Shaper.Kind, Overhead: out.Shaper.OverheadBytes}
+	return &topology.Direction{Impairment: topology.Impairment{Rate: unit.BitRate(out.Shaper.RateBps), Bucket: true,
+		Burst: unit.Bytes(out.Shaper.BurstBytes), Shaper: out.Shaper.Kind, Overhead: out.Shaper.OverheadBytes}}
 }
 
 // middle stands for all that is between the two hosts' interfaces.

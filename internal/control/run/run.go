@@ -208,7 +208,8 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	}
 	defer b.Close()
 	c.bus = b
-	c.lab, err = lab.Up(ctx, &c.study.Topology, b, lab.Options{AllowMachine: c.options.AllowMachine})
+	c.lab, err = lab.Up(ctx, &c.study.Topology, b, lab.Options{AllowMachine: c.options.AllowMachine,
+		Treatments: topologies(c.plan)})
 	if err != nil {
 		return notebook.Interrupted, err
 	}

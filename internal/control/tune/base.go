@@ -182,9 +182,7 @@ func (t *Tuner) control(ctx context.Context) error {
 	if t.ownControl {
 		c.Default = ""
 	}
-	lossy := !t.ownControl && slices.ContainsFunc(t.study.Topology.Links, func(l topology.Link) bool {
-		return l.Loss > 0 || l.Forward != nil && l.Forward.Loss > 0 || l.Reverse != nil && l.Reverse.Loss > 0
-	})
+	lossy := !t.ownControl && slices.ContainsFunc(t.study.Topology.Links, topology.Link.Lossy)
 	t.lines, t.all = tuning.Control(t.lines, t.all, path, lossy, t.options.Search != "", c)
 	return nil
 }

@@ -45,8 +45,8 @@ func newLink(base baseTarget, l setting.Link) ([]target, error) {
 	if l.MTU != 0 {
 		add("mtu", strconv.Itoa(l.MTU), setting.Link{MTU: l.MTU})
 	}
-	if l.TxQueueLen != 0 {
-		add("txqueuelen", strconv.Itoa(l.TxQueueLen), setting.Link{TxQueueLen: l.TxQueueLen})
+	if l.TxQueueLen != nil {
+		add("txqueuelen", strconv.Itoa(*l.TxQueueLen), setting.Link{TxQueueLen: l.TxQueueLen})
 	}
 	if size := l.GSOMaxSize; size != 0 {
 		add("gso_max_size", strconv.FormatInt(int64(size), 10), setting.Link{GSOMaxSize: size})

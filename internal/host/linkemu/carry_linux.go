@@ -19,7 +19,8 @@ import (
 )
 
 // Carry carries the frames of all links until stop is closed. Link i joins the taps with descriptors taps[2i]
-// and taps[2i+1]; its first impairment applies to frames from taps[2i], its second to the other direction.
+// and taps[2i+1]; its first impairment applies to frames from taps[2i], its second to the other direction. The
+// MTU of an impairment is that of the end that receives: larger frames are dropped, unless it is 0.
 func Carry(links [][2]topology.Impairment, taps []int, stop <-chan struct{}) error {
 	if len(taps) != 2*len(links) {
 		return fmt.Errorf("%d taps for %d links: expected two for each", len(taps), len(links))
@@ -87,6 +88,7 @@ func followCarriers(taps []int, stop <-chan struct{}) {
 // direction carries the frames of one direction of a link.
 type direction struct {
 	delay, jitter int64 // nanoseconds
+	most          int64 // bytes of a frame that the receiving interface takes; 0: any
 	draw          *rand.Rand
 	last          int64 // when the latest frame is due
 	queue         queue
@@ -98,8 +100,12 @@ type direction struct {
 }
 
 func newDirection(i topology.Impairment, draw *rand.Rand) *direction {
+	most := int64(0)
+	if i.MTU > 0 {
+		most = int64(i.MTU) + ethernet + 4 // a tag
+	}
 	return &direction{
-		delay: int64(i.Delay), jitter: int64(i.Jitter), draw: draw, queue: newQueue(i),
+		most: most, delay: int64(i.Delay), jitter: int64(i.Jitter), draw: draw, queue: newQueue(i),
 		loss: newBernoulli(float64(i.Loss), draw), reorder: newBernoulli(float64(i.Reorder), draw),
 		scratch: make([]byte, tapHeader+maxFrame),
 	}
@@ -181,7 +187,7 @@ func (d *direction) due(sent int64) int64 {
 // send applies the impairment to a frame. Some of its segments may be dropped by the queue, lost, reordered or
 // delayed further; the others stay together.
 func (d *direction) send(frame []byte, now int64) {
-	if d.inOrder.bytes > maxInFlight {
+	if d.inOrder.bytes > maxInFlight || d.most > 0 && sentLen(frame, 1) > d.most {
 		return
 	}
 	fit, sent := d.queue.enqueue(frame, now)

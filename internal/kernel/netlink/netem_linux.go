@@ -44,7 +44,7 @@ func (a LinkEnd) NewNetemLink(b LinkEnd, wire *Namespace, bridge string, inFligh
 			}
 		}
 		if inFlight[i].PerFrame() {
-			if err := end.Namespace.segment(end.Interface); err != nil {
+			if err := end.Namespace.Segment(end.Interface); err != nil {
 				return err
 			}
 		}
@@ -83,8 +83,8 @@ func (n *Namespace) addWirePort(name, bridge string) error {
 	return n.addName(n.conn.request("set port of bridge "+bridge, name, unix.RTM_NEWLINK, 0, body, nil))
 }
 
-// segment makes an interface segment frames before they leave it (ip link set gso_max_segs 1).
-func (n *Namespace) segment(name string) error {
+// Segment makes an interface segment frames before they leave it (ip link set gso_max_segs 1).
+func (n *Namespace) Segment(name string) error {
 	index, err := n.conn.index(name)
 	if err != nil {
 		return n.addName(err)

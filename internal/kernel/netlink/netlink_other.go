@@ -165,6 +165,7 @@ func (*Namespace) SetMaster(_, _ string) error  { return errNoNamespaces }
 func (LinkEnd) NewNetemLink(LinkEnd, *Namespace, string, [2]topology.Impairment) error {
 	return errNoNamespaces
 }
+func (*Namespace) Segment(string) error                    { return errNoNamespaces }
 func (*Namespace) Shape(string, topology.Impairment) error { return errNoNamespaces }
 func HasTun() error                                        { return errNoNamespaces }
 func (LinkEnd) NewTap() (*os.File, error)                  { return nil, errNoNamespaces }

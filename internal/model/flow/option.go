@@ -213,7 +213,7 @@ func (s Spec) With(over Spec) Spec {
 	for _, o := range Options {
 		if o.merge != nil {
 			o.merge(&over, &s)
-		} else if v := o.in(&over); v.IsZero() {
+		} else if v := o.in(&over); v.IsZero() && !over.Zeros.Has(o.Key) {
 			v.Set(o.in(&s))
 		}
 	}
@@ -461,8 +461,10 @@ var Options = fieldsOf(slices.Concat([]*Option{
 func fieldsOf(rows []*Option) []*Option {
 	spec := reflect.TypeFor[Spec]()
 	for _, o := range rows {
-		for o.field = 0; spec.Field(o.field).Tag.Get("yaml") != o.Key; {
-			o.field++
+		for o.field = 0; ; o.field++ {
+			if key, _, _ := strings.Cut(spec.Field(o.field).Tag.Get("yaml"), ","); key == o.Key {
+				break
+			}
 		}
 	}
 	return rows

@@ -5,13 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"linerate/internal/model/source"
 )
 
 // TestOptionsCoverSpec: every field has one row, in the same order.
 func TestOptionsCoverSpec(t *testing.T) {
 	var fields, rows []string
-	for f := range reflect.TypeFor[Spec]().Fields() {
-		fields = append(fields, f.Tag.Get("yaml"))
+	for _, f := range source.Fields(reflect.TypeFor[Spec]()) {
+		fields = append(fields, f.Name)
 	}
 	for _, o := range Options {
 		rows = append(rows, o.Key)
@@ -55,7 +57,7 @@ func TestOptionField(t *testing.T) {
 		for i := range reflect.TypeFor[Spec]().NumField() {
 			if !reflect.ValueOf(set).Field(i).IsZero() {
 				changed++
-				if key := reflect.TypeFor[Spec]().Field(i).Tag.Get("yaml"); key != o.Key {
+				if key := source.Fields(reflect.TypeFor[Spec]())[i].Name; key != o.Key {
 					t.Errorf("%s sets %s", o.Key, key)
 				}
 			}

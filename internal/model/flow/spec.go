@@ -3,6 +3,7 @@ package flow
 import (
 	"time"
 
+	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 )
 
@@ -42,7 +43,7 @@ type Spec struct {
 	PerConnection     int           `yaml:"per_connection" json:"per_connection,omitempty"`
 	TLS               string        `yaml:"tls" json:"tls,omitempty"`
 	Insecure          *bool         `yaml:"insecure" json:"insecure,omitempty"`
-	Think             unit.Duration `yaml:"think" json:"think,omitempty"`
+	Think             unit.Duration `yaml:"think,zero" json:"think,omitempty"`
 	Timeout           unit.Duration `yaml:"timeout" json:"timeout,omitempty"`
 	Names             []string      `yaml:"names" json:"names,omitempty"`
 	Query             string        `yaml:"query" json:"query,omitempty"`
@@ -50,6 +51,8 @@ type Spec struct {
 	Service           string        `yaml:"service" json:"service,omitempty"`
 	Frame             string        `yaml:"frame" json:"frame,omitempty"`
 	Tuples            int           `yaml:"tuples" json:"tuples,omitempty"`
+	// Zeros has the keys that the file gives the value zero. They replace what a flow would inherit.
+	Zeros source.Zeros `yaml:"-" json:"-"`
 }
 
 // MaxLate is the delay after which a sender of paced datagrams skips those that it should have

@@ -190,8 +190,8 @@ func linkLines(k setting.Link) (lines []string) {
 	switch {
 	case k.MTU != 0:
 		add("mtu", strconv.Itoa(k.MTU))
-	case k.TxQueueLen != 0:
-		add("txqueuelen", strconv.Itoa(k.TxQueueLen))
+	case k.TxQueueLen != nil:
+		add("txqueuelen", strconv.Itoa(*k.TxQueueLen))
 	case k.MAC != "":
 		add("address", k.MAC)
 	case k.GSOMaxSize != 0:

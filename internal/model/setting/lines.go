@@ -98,10 +98,13 @@ func (r Rule) String() string {
 }
 
 func (l Link) String() string {
-	up := ""
+	up, queue := "", ""
 	if l.Up != nil {
 		up = map[bool]string{true: "up", false: "down"}[*l.Up]
 	}
-	return phrase(l.Interface, "mtu", l.MTU, "txqueuelen", l.TxQueueLen, "mac", l.MAC, "gso_max_size", l.GSOMaxSize,
+	if l.TxQueueLen != nil {
+		queue = fmt.Sprintf(" txqueuelen %d", *l.TxQueueLen)
+	}
+	return phrase(phrase(l.Interface, "mtu", l.MTU)+queue, "mac", l.MAC, "gso_max_size", l.GSOMaxSize,
 		"gro_max_size", l.GROMaxSize, "xmit_hash_policy", l.XmitHashPolicy, "xdp", l.XDP, "state", up)
 }

@@ -12,7 +12,7 @@ import (
 type NFT struct {
 	Hook     string   `yaml:"hook,required" json:"hook" doc:"where in the path of packets: forward is those that the host routes" enum:"prerouting,input,forward,output,postrouting"`
 	Type     string   `yaml:"type" json:"type,omitempty" doc:"what the chain does with packets; filter when absent" enum:"filter,nat,route"`
-	Priority int      `yaml:"priority" json:"priority,omitempty" doc:"order among the chains of the hook, lower is first; 0 is that of filters"`
+	Priority int      `yaml:"priority,zero" json:"priority,omitempty" doc:"order among the chains of the hook, lower is first; 0 or absent: that of filters"`
 	Policy   string   `yaml:"policy" json:"policy,omitempty" doc:"what happens to packets that no rule decides; accept when absent" enum:"accept,drop"`
 	Rules    []string `yaml:"rules" json:"rules,omitempty" doc:"rules in nft's own words, such as 'ct state established accept', in order"`
 }

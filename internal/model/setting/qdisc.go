@@ -29,10 +29,10 @@ type Qdisc struct {
 	Max         unit.Bytes `yaml:"max" json:"max,omitempty"`
 	Probability unit.Ratio `yaml:"probability" json:"probability,omitempty"`
 
-	Perturb unit.Duration `yaml:"perturb,unit" json:"perturb,omitempty"`
+	Perturb unit.Duration `yaml:"perturb,unit,zero" json:"perturb,omitempty"`
 
 	Bands  int          `yaml:"bands" json:"bands,omitempty"`
-	Strict int          `yaml:"strict" json:"strict,omitempty"`
+	Strict int          `yaml:"strict,zero" json:"strict,omitempty"`
 	Quanta []unit.Bytes `yaml:"quanta" json:"quanta,omitempty"`
 }
 
@@ -74,9 +74,9 @@ var qdiscOptions = map[string]string{
 	"min":         "mean queue from which on packets are dropped or marked; a third of max when absent",
 	"max":         "mean queue at which the probability is reached; a quarter of the limit when absent",
 	"probability": "share of packets that are dropped or marked at max; 2% when absent",
-	"perturb":     "time after which flows are hashed anew, in whole seconds; never when absent",
+	"perturb":     "time after which flows are hashed anew, in whole seconds; 0s or absent: never",
 	"bands":       "number of bands; all packets are in the last, unless filters choose another",
-	"strict":      "number of the first bands that precede the others",
+	"strict":      "number of the first bands that precede the others; 0 or absent: none",
 	"quanta":      "bytes that each of the other bands sends in its turn; one frame when absent",
 }
 

@@ -211,8 +211,8 @@ type Route struct {
 	Via       string     `yaml:"via" json:"via,omitempty" doc:"the next hop: an address, 'inet6 ADDRESS', or host.interface"`
 	Interface string     `yaml:"interface" json:"interface,omitempty" doc:"the interface the route leaves by"`
 	Source    netip.Addr `yaml:"source" json:"source,omitzero" doc:"the preferred source address"`
-	Table     int        `yaml:"table" json:"table,omitempty" doc:"the routing table; 0 or absent is the main table"`
-	Metric    int        `yaml:"metric" json:"metric,omitempty" doc:"the route's metric (priority); lower wins; 0 when absent, and 1024 for IPv6"`
+	Table     int        `yaml:"table,zero" json:"table,omitempty" doc:"the routing table; 0 or absent is the main table"`
+	Metric    int        `yaml:"metric,zero" json:"metric,omitempty" doc:"the route's metric (priority); lower wins; 0 or absent: the kernel takes 0, and 1024 for IPv6"`
 	InitCwnd  int        `yaml:"initcwnd" json:"initcwnd,omitempty" doc:"initial congestion window of connections by this route, in segments; 10 when absent (RFC 6928)"`
 	Nexthops  []Nexthop  `yaml:"nexthops" json:"nexthops,omitempty" doc:"several next hops: a multipath route"`
 	// Object is the ID of a nexthop object, which replaces next hops of the route itself. 0: none.
@@ -319,7 +319,7 @@ type Member struct {
 type Resilient struct {
 	Buckets         int           `yaml:"buckets" json:"buckets,omitempty" doc:"number of slots of the hash table; 128 when absent"`
 	IdleTimer       unit.Duration `yaml:"idle_timer" json:"idle_timer,omitempty" doc:"how long a slot must be idle before it may move to another member; 120s when absent"`
-	UnbalancedTimer unit.Duration `yaml:"unbalanced_timer" json:"unbalanced_timer,omitempty" doc:"how long a group may be out of balance before slots in use are moved too; never when absent"`
+	UnbalancedTimer unit.Duration `yaml:"unbalanced_timer,zero" json:"unbalanced_timer,omitempty" doc:"how long a group may be out of balance before slots in use are moved too; 0s or absent: never"`
 }
 
 // WithDefaults returns r with the kernel's defaults for zero values
@@ -334,7 +334,7 @@ func (r Resilient) WithDefaults() Resilient {
 type Nexthop struct {
 	Via       string `yaml:"via" json:"via,omitempty" doc:"an address, 'inet6 ADDRESS', or host.interface"`
 	Interface string `yaml:"interface" json:"interface,omitempty" doc:"the interface this next hop is reached by"`
-	Weight    int    `yaml:"weight" json:"weight,omitempty" doc:"its share of the flows; 1 when absent or 0"`
+	Weight    int    `yaml:"weight" json:"weight,omitempty" doc:"its share of the flows; 1 when absent"`
 }
 
 // Rule is a routing policy rule (ip-rule(8)).
@@ -364,7 +364,7 @@ const LegacyPacketSize = 65536
 type Link struct {
 	Interface  string `yaml:"interface,required" json:"interface" doc:"the interface to change"`
 	MTU        int    `yaml:"mtu" json:"mtu,omitempty" doc:"bytes"`
-	TxQueueLen int    `yaml:"txqueuelen" json:"txqueuelen,omitempty" doc:"packets"`
+	TxQueueLen *int   `yaml:"txqueuelen" json:"txqueuelen,omitempty" doc:"packets"`
 	MAC        string `yaml:"mac" json:"mac,omitempty" doc:"MAC address"`
 	Up         *bool  `yaml:"up" json:"up,omitempty" doc:"administrative state"`
 	// GSOMaxSize and GROMaxSize above LegacyPacketSize enable BIG TCP.

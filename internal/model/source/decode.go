@@ -16,8 +16,8 @@ import (
 // of the wrong kind are problems, and all of them are reported. The remaining values are decoded
 // nevertheless; Sound reports whether a value is among them.
 func (d *Document) Decode(into any) Problems {
-	d.wrong = map[*Node]bool{}
-	c := decoder{file: d.File, wrong: d.wrong}
+	d.wrong, d.refused = map[*Node]bool{}, map[*Node]Problem{}
+	c := decoder{file: d.File, wrong: d.wrong, refused: d.refused}
 	c.value(d.Root, reflect.ValueOf(into).Elem(), Field{})
 	return c.problems
 }
@@ -32,6 +32,7 @@ type decoder struct {
 	file     string
 	problems Problems
 	wrong    map[*Node]bool
+	refused  map[*Node]Problem
 }
 
 // fail reports a problem with the value of a field, under the field's name.
@@ -182,6 +183,7 @@ func (c *decoder) structure(n *Node, v reflect.Value, f Field) {
 		switch {
 		case i >= 0:
 			c.value(entry.Value, v.FieldByIndex(fields[i].index), fields[i])
+			c.zero(entry.Value, v, fields[i])
 		case slices.Contains(names, renamed[entry.Key.Text]):
 			intended[renamed[entry.Key.Text]] = true
 			c.failAt(n, entry.Key.At, "key %q is called %q now", entry.Key.Text, renamed[entry.Key.Text])
@@ -198,6 +200,30 @@ func (c *decoder) structure(n *Node, v reflect.Value, f Field) {
 			c.fail(n, f, "missing key %q: %s", field.Name, field.Doc)
 		}
 	}
+}
+
+// zero keeps apart from an absent key that n gives the field f of v the value zero, or refuses it.
+func (c *decoder) zero(n *Node, v reflect.Value, f Field) {
+	value := v.FieldByIndex(f.index)
+	switch {
+	case f.Required || n.Kind != Scalar || value.Kind() == reflect.Bool || !value.IsZero() || c.wrong[n]:
+	case n.Text == "":
+		c.refuse(n, f, "expected text, found \"\"; without the key its default applies")
+	case !f.Zero:
+		c.refuse(n, f, "expected more than 0, found %s; without the key its default applies", describe(n))
+	default:
+		if zeros := zerosOf(v, f); zeros != nil {
+			*zeros = Zeros(strings.TrimSpace(string(*zeros) + " " + f.Name))
+		}
+	}
+}
+
+// refuse reports a value that the struct cannot hold. It is sound nevertheless, so that checks of
+// meaning, which may know a closer bound, find it; Reporter then takes back what refuse has said.
+func (c *decoder) refuse(n *Node, f Field, format string, args ...any) {
+	c.fail(n, f, format, args...)
+	delete(c.wrong, n)
+	c.refused[n] = c.problems[len(c.problems)-1]
 }
 
 // text decodes a scalar into a type that parses text.

@@ -12,7 +12,8 @@ import (
 )
 
 // Encode is the inverse of Decode: it returns the text of a file that decodes to *v. Keys with zero
-// values are left out unless they are required. It returns an error if there is no such text.
+// values are left out unless they are required or in the Zeros of their struct. It returns an error
+// if there is no such text.
 func Encode[T any](v *T) ([]byte, error) {
 	text := []byte(strings.Join(encode(reflect.ValueOf(v).Elem()).lines(), "\n") + "\n")
 	doc, problems := Parse(reflect.TypeFor[T]().String(), text)
@@ -93,7 +94,7 @@ func encode(v reflect.Value) encodedValue {
 			return encode(v.Field(i))
 		}
 		for _, f := range Fields(t) {
-			if inner := v.FieldByIndex(f.index); f.Required || !inner.IsZero() {
+			if inner := v.FieldByIndex(f.index); f.Required || !inner.IsZero() || zerosOf(v, f).Has(f.Name) {
 				w.add(f.Name+":", encode(inner))
 			}
 		}

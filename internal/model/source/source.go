@@ -70,6 +70,8 @@ type Document struct {
 	File  string
 	Root  *Node
 	wrong map[*Node]bool // nodes for which Decode has reported a problem, other than problems of nodes in them
+	// refused has the scalars that are zero where only an absent key may be.
+	refused map[*Node]Problem
 }
 
 // step is an element of a path: a key, or an index if key is empty.
@@ -187,13 +189,18 @@ func (d *Document) Has(path string) bool {
 type Report func(path, format string, args ...any)
 
 // Reporter returns a Report that adds to problems with the position of the path, each problem once.
-// It ignores values for which Decode has already reported a problem.
+// It ignores values for which Decode has already reported a problem, and replaces what Decode has
+// reported of a zero.
 func (d *Document) Reporter(problems *Problems) Report {
 	reported := map[Problem]bool{}
 	return func(path, format string, args ...any) {
 		p := Problem{d.File, d.Position(path), fmt.Sprintf(format, args...)}
 		if d.Itself(path) && !reported[p] {
 			reported[p] = true
+			_, node, whole := d.walk(path)
+			if refused, is := d.refused[node]; is && whole {
+				*problems = slices.DeleteFunc(*problems, func(p Problem) bool { return p == refused })
+			}
 			*problems = append(*problems, p)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // LossFree requests a search for the highest rate of datagrams at which at most a given share is
 // lost (RFC 2544, section 26.1), instead of a fixed rate.
 type LossFree struct {
-	Loss       unit.Ratio `yaml:"loss" json:"loss,omitempty" doc:"share of the datagrams that may be lost, such as 0.1%; none when absent"`
+	Loss       unit.Ratio `yaml:"loss,zero" json:"loss,omitempty" doc:"share of the datagrams that may be lost, such as 0.1%; 0% or absent: none"`
 	Resolution unit.Ratio `yaml:"resolution" json:"resolution,omitempty" doc:"largest relative distance of the result from a rate with loss; 1% when absent"`
 	Repeats    int        `yaml:"repeats" json:"repeats,omitempty" doc:"how many windows of the whole duration must confirm the rate; 2 when absent"`
 }

@@ -116,10 +116,7 @@ func (p *Plan) TrialTime(t *Treatment) time.Duration {
 // A lost SYN is retransmitted after 1 s, and after twice that time for each further loss (RFC
 // 6298); the trial begins when the last connection is open.
 func (p *Plan) handshakes(t *Treatment) time.Duration {
-	lossy := func(i *topology.Impairment) bool { return i != nil && i.Loss > 0 }
-	if !slices.ContainsFunc(p.Study.Topology.Links, func(l topology.Link) bool {
-		return lossy(&l.Impairment) || lossy(l.Forward) || lossy(l.Reverse)
-	}) {
+	if !slices.ContainsFunc(p.Study.Topology.Links, topology.Link.Lossy) {
 		return 0
 	}
 	type ends struct {

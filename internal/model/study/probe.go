@@ -134,9 +134,8 @@ func (p *Plan) RoundTrip(t *Treatment) time.Duration {
 		opener              string
 		source, destination netip.Addr
 	}
-	delays := func(i *topology.Impairment) bool { return i != nil && i.Delay > 0 }
 	if !slices.ContainsFunc(p.Study.Topology.Links, func(l topology.Link) bool {
-		return delays(&l.Impairment) || delays(l.Forward) || delays(l.Reverse)
+		return l.Towards(l.From).Delay > 0 || l.Towards(l.To).Delay > 0
 	}) {
 		return 0
 	}

@@ -177,6 +177,9 @@ func (c *checker) bgp() {
 				h.BGP.AS, other)
 		}
 		speaks[h.BGP.AS] = h.Name
+		if h.BGP.Interfaces != nil && len(h.BGP.Interfaces) == 0 {
+			c.report(path+".interfaces", "no interfaces: without the key every one with a BGP neighbour has a session")
+		}
 		for j, name := range h.BGP.Interfaces {
 			at := fmt.Sprintf("%s.interfaces[%d]", path, j)
 			if _, ok := h.Interface(name); !ok {

@@ -14,14 +14,14 @@ import (
 // queue and a burst derived from the rate, MTU 1500.
 type Impairment struct {
 	Rate    unit.BitRate  `yaml:"rate" json:"rate,omitempty" doc:"rate of the link, such as 1gbit; absent: not shaped, and the limit is unknown"`
-	Delay   unit.Duration `yaml:"delay,unit" json:"delay,omitempty" doc:"one-way delay, such as 25ms"`
-	Jitter  unit.Duration `yaml:"jitter,unit" json:"jitter,omitempty" doc:"largest deviation from the delay, uniformly distributed; frames stay in order"`
-	Loss    unit.Ratio    `yaml:"loss" json:"loss,omitempty" doc:"share of frames lost, such as 0.1%"`
-	Reorder unit.Ratio    `yaml:"reorder" json:"reorder,omitempty" doc:"share of frames that are not delayed and so overtake those in flight, such as 1%"`
+	Delay   unit.Duration `yaml:"delay,unit,zero" json:"delay,omitempty" doc:"one-way delay, such as 25ms; 0s or absent: none"`
+	Jitter  unit.Duration `yaml:"jitter,unit,zero" json:"jitter,omitempty" doc:"largest deviation from the delay, uniformly distributed; frames stay in order; 0s or absent: none"`
+	Loss    unit.Ratio    `yaml:"loss,zero" json:"loss,omitempty" doc:"share of frames lost, such as 0.1%; 0% or absent: none"`
+	Reorder unit.Ratio    `yaml:"reorder,zero" json:"reorder,omitempty" doc:"share of frames that are not delayed and so overtake those in flight, such as 1%; 0% or absent: none"`
 	Queue   unit.Depth    `yaml:"queue" json:"queue,omitzero" doc:"length of the queue before the link, as a size or as a time at the rate; absent: 10 ms at the rate, at least two bursts. A host that itself sends TCP hardly fills it (TCP small queues): put a router before the link"`
-	ECN     unit.Depth    `yaml:"ecn" json:"ecn,omitzero" doc:"queue length above which a frame is marked (ECN, RFC 3168) if its sender supports it; absent: no marks"`
+	ECN     unit.Depth    `yaml:"ecn,zero" json:"ecn,omitzero" doc:"queue length above which a frame is marked (ECN, RFC 3168) if its sender supports it; 0 or absent: no marks"`
 	Burst   unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate, at least two frames, at least 128KiB from 200mbit on, and at most half of a given queue"`
-	MTU     int           `yaml:"mtu" json:"mtu,omitempty" doc:"bytes; 1500 when absent"`
+	MTU     int           `yaml:"mtu" json:"mtu,omitempty" doc:"bytes; 1500 when absent. An interface that linerate makes drops larger frames"`
 	// Bucket reports whether Rate is that of a token bucket, set by a setting or by a qdisc of the
 	// sending interface. It can be true even if the link itself is a real Ethernet, which has no
 	// bucket.
@@ -40,16 +40,17 @@ const (
 	ethernetHeader = 14
 )
 
-// with returns the impairment with the properties that over sets.
-func (i Impairment) with(over Impairment) Impairment {
+// with returns the impairment with the properties that over sets, also to zero.
+func (i Impairment) with(over Direction) Impairment {
+	zero := over.Zeros.Has
 	return Impairment{
 		Rate:    cmp.Or(over.Rate, i.Rate),
-		Delay:   cmp.Or(over.Delay, i.Delay),
-		Jitter:  cmp.Or(over.Jitter, i.Jitter),
-		Loss:    cmp.Or(over.Loss, i.Loss),
-		Reorder: cmp.Or(over.Reorder, i.Reorder),
+		Delay:   inherited(over.Delay, i.Delay, zero("delay")),
+		Jitter:  inherited(over.Jitter, i.Jitter, zero("jitter")),
+		Loss:    inherited(over.Loss, i.Loss, zero("loss")),
+		Reorder: inherited(over.Reorder, i.Reorder, zero("reorder")),
 		Queue:   cmp.Or(over.Queue, i.Queue),
-		ECN:     cmp.Or(over.ECN, i.ECN),
+		ECN:     inherited(over.ECN, i.ECN, zero("ecn")),
 		Burst:   cmp.Or(over.Burst, i.Burst),
 		MTU:     cmp.Or(over.MTU, i.MTU),
 		Bucket:  cmp.Or(over.Bucket, i.Bucket),
@@ -57,9 +58,20 @@ func (i Impairment) with(over Impairment) Impairment {
 	}
 }
 
+// inherited returns the value of a key, or that of base if the key is absent.
+func inherited[T comparable](value, base T, zero bool) T {
+	if zero {
+		return value
+	}
+	return cmp.Or(value, base)
+}
+
 // String describes a direction of a link in the words of study files, without defaults: "1 Gbit/s,
 // delay 25ms, loss 0.1%".
-func (i Impairment) String() string {
+func (i Impairment) String() string { return i.Beside(i) }
+
+// Beside is like String, and says what only the other direction has: "no loss".
+func (i Impairment) Beside(other Impairment) string {
 	rate := "not shaped"
 	if i.Rate > 0 {
 		rate = unit.FormatRate(float64(i.Rate))
@@ -73,12 +85,17 @@ func (i Impairment) String() string {
 			words = append(words, fmt.Sprint(name, " ", value))
 		}
 	}
-	say("delay", i.Delay != 0, i.Delay)
-	say("jitter", i.Jitter != 0, i.Jitter)
-	say("loss", i.Loss != 0, i.Loss)
-	say("reorder", i.Reorder != 0, i.Reorder)
+	differ := func(name string, set, there bool, value any) {
+		if say(name, set, value); there && !set {
+			words = append(words, "no "+name)
+		}
+	}
+	differ("delay", i.Delay != 0, other.Delay != 0, i.Delay)
+	differ("jitter", i.Jitter != 0, other.Jitter != 0, i.Jitter)
+	differ("loss", i.Loss != 0, other.Loss != 0, i.Loss)
+	differ("reorder", i.Reorder != 0, other.Reorder != 0, i.Reorder)
 	say("queue", i.Queue != unit.Depth{}, i.Queue)
-	say("ecn", i.ECN != unit.Depth{}, i.ECN)
+	differ("ecn", i.ECN != unit.Depth{}, other.ECN != unit.Depth{}, i.ECN)
 	say("burst", i.Burst != 0, i.Burst)
 	say("mtu", i.MTU != 0 && i.MTU != DefaultMTU, i.MTU)
 	say("overhead", i.Overhead != 0, i.Overhead)
@@ -159,7 +176,7 @@ func (c impairmentChecker) check(l Link) {
 
 // direction checks one direction. A mistake is reported at the place in the file that sets the
 // property: the section of the direction (over), or the link.
-func (c impairmentChecker) direction(i Impairment, over *Impairment, section string) {
+func (c impairmentChecker) direction(i Impairment, over *Direction, section string) {
 	say := func(field string, own bool, format string, args ...any) {
 		path := c.path + "." + field
 		if own {
@@ -168,7 +185,7 @@ func (c impairmentChecker) direction(i Impairment, over *Impairment, section str
 		c.report(path, format, args...)
 	}
 	if over == nil {
-		over = &Impairment{}
+		over = &Direction{}
 	}
 	frame := i.Frame()
 	if i.Loss >= 1 {

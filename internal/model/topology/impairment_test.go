@@ -35,8 +35,9 @@ func TestImpairmentDefaults(t *testing.T) {
 
 func TestTowards(t *testing.T) {
 	l := Link{From: end("a.eth0"), To: end("b.eth0"), Impairment: Impairment{Rate: 1e9, Delay: 5},
-		Forward: &Impairment{Rate: 2e9}, Reverse: &Impairment{MTU: 9000, Loss: 0.1, Delay: 7,
-			Queue: unit.Depth{Size: 8}, Burst: 9}}
+		Forward: &Direction{Impairment: Impairment{Rate: 2e9}},
+		Reverse: &Direction{Impairment: Impairment{MTU: 9000, Loss: 0.1, Delay: 7,
+			Queue: unit.Depth{Size: 8}, Burst: 9}}}
 	if got, want := l.Towards(l.From), (Impairment{Rate: 2e9, Delay: 5, MTU: 1500}); got != want {
 		t.Errorf("from → to: %+v, want %+v", got, want)
 	}
@@ -122,7 +123,7 @@ func checkSplit(s Split, want Impairment, by Mechanism) error {
 			return fmt.Errorf("%s is in %d parts: %+v", reflect.TypeFor[Impairment]().Field(k).Name, in, s)
 		}
 	}
-	if together := s.TBF.with(s.InFlight); together != want {
+	if together := s.TBF.with(Direction{Impairment: s.InFlight}); together != want {
 		return fmt.Errorf("the parts are %+v, want %+v", together, want)
 	}
 	if by == "" && s.InFlight != (Impairment{}) {

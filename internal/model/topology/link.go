@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"linerate/internal/model/source"
 )
 
 // Link joins two interfaces. From and To only define which direction is which.
@@ -12,8 +14,15 @@ type Link struct {
 	To   End `yaml:"to,required" json:"to" doc:"host.interface, or a switch"`
 	// Impairment applies to both directions, except for what Forward or Reverse sets.
 	Impairment `yaml:",inline"`
-	Forward    *Impairment `yaml:"forward" json:"forward,omitempty" doc:"what differs in the direction from → to"`
-	Reverse    *Impairment `yaml:"reverse" json:"reverse,omitempty" doc:"what differs in the direction to → from"`
+	Forward    *Direction `yaml:"forward" json:"forward,omitempty" doc:"what differs in the direction from → to; a zero replaces the value of the link"`
+	Reverse    *Direction `yaml:"reverse" json:"reverse,omitempty" doc:"what differs in the direction to → from; a zero replaces the value of the link"`
+}
+
+// Direction is what one direction of a link has instead of the link's values.
+type Direction struct {
+	Impairment `yaml:",inline"`
+	// Zeros has the properties that are zero here, whatever they are on the link.
+	Zeros source.Zeros `yaml:"-" json:"zeros,omitempty"`
 }
 
 // Towards returns the impairment of the direction that leaves the given end.
@@ -34,6 +43,9 @@ func (l Link) towards(from End) Impairment {
 	}
 	return l.Impairment.with(*over)
 }
+
+// Lossy reports whether frames are lost in one of the directions.
+func (l Link) Lossy() bool { return l.Towards(l.From).Loss > 0 || l.Towards(l.To).Loss > 0 }
 
 // Other returns the end opposite to e.
 func (l Link) Other(e End) End {

@@ -159,7 +159,7 @@ const (
 	maxWeight   = 256       // of a next hop
 )
 
-// number reports a value outside low to high, or below low if high is 0. A value of 0 is absent.
+// number reports a value outside low to high, or below low if high is 0. 0: the key is absent.
 func (c settingChecker) number(path, key string, value, low, high int) {
 	switch {
 	case value == 0 || value >= low && (high == 0 || value <= high):
@@ -344,7 +344,7 @@ func (c settingChecker) shaped() (list []End) {
 
 func (c settingChecker) link(l setting.Link, path string) {
 	c.interfaceExists(l.Interface, path+".interface")
-	if l.MTU == 0 && l.TxQueueLen == 0 && l.MAC == "" && l.Up == nil && l.GSOMaxSize == 0 && l.GROMaxSize == 0 &&
+	if l.MTU == 0 && l.TxQueueLen == nil && l.MAC == "" && l.Up == nil && l.GSOMaxSize == 0 && l.GROMaxSize == 0 &&
 		l.XmitHashPolicy == "" && l.XDP == "" {
 		c.report(path,
 			"nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size, gro_max_size, xmit_hash_policy or xdp")
@@ -363,7 +363,9 @@ func (c settingChecker) link(l setting.Link, path string) {
 	c.number(path, "gso_max_size", int(l.GSOMaxSize), minPacket, maxPacket)
 	c.number(path, "gro_max_size", int(l.GROMaxSize), minPacket, maxPacket)
 	c.number(path, "mtu", l.MTU, minMTU, maxMTU)
-	c.number(path, "txqueuelen", l.TxQueueLen, 0, 0)
+	if l.TxQueueLen != nil {
+		c.number(path, "txqueuelen", *l.TxQueueLen, 0, 0)
+	}
 	if why := wrongMAC(l.MAC); l.MAC != "" && why != "" {
 		c.report(path+".mac", "%s", why)
 	}

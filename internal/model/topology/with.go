@@ -186,7 +186,7 @@ func (t *Topology) changeDirection(leaving End, change func(*Impairment)) {
 	} else {
 		change(&reverse)
 	}
-	l.Impairment, l.Forward, l.Reverse = Impairment{}, &forward, &reverse
+	l.Impairment, l.Forward, l.Reverse = Impairment{}, &Direction{Impairment: forward}, &Direction{Impairment: reverse}
 }
 
 // mainTable returns the table, or 0 for 254, the number of the main routing table.
@@ -208,14 +208,20 @@ func (h *Host) Sysctl(key string) string {
 	return ""
 }
 
-// MTUAt returns the MTU of an interface in bytes. 0: unknown. Between two switches it is the one in
-// the file.
+// Makes reports whether linerate makes a switch.
+func (t *Topology) Makes(name string) bool {
+	s, ok := t.Switch(name)
+	return ok && len(s.Via) == 0 && !s.Agentless()
+}
+
+// MTUAt returns the MTU of an interface in bytes. 0: unknown. Of a port that linerate does not make
+// it is known between two switches, if the file has it.
 func (t *Topology) MTUAt(e End) int {
 	l, ok := t.LinkAt(e)
 	if !ok {
 		return 0
 	}
-	if _, isHost := t.Host(e.Node); isHost {
+	if _, isHost := t.Host(e.Node); isHost || t.Makes(e.Node) {
 		return l.Towards(e).MTU
 	}
 	if _, isHost := t.Host(l.Other(e).Node); isHost {

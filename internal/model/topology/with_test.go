@@ -105,7 +105,7 @@ func TestWithShapes(t *testing.T) {
 	}{
 		{"as drawn", queue("a", "eth9", "tbf", 5e8), End{"a", "eth0"}, 1e9, 1500, false},
 		{"a slower bucket", queue("a", "eth0", "tbf", 5e8), End{"a", "eth0"}, 5e8, 1500, true},
-		{"the other direction stays", queue("a", "eth0", "tbf", 5e8), End{"sw", "p1"}, 1e9, 0, false},
+		{"the other direction stays", queue("a", "eth0", "tbf", 5e8), End{"sw", "p1"}, 1e9, 1500, false},
 		{"a lab's link is no faster with a bucket", queue("b", "eth0", "tbf", 2e9), End{"b", "eth0"}, 1e9, 1500, false},
 		{"a lab's link stays behind fq", queue("b", "eth0", "fq", 0), End{"b", "eth0"}, 1e9, 1500, false},
 		{"cake with a rate is a shaper", queue("b", "eth0", "cake", 9e8), End{"b", "eth0"}, 9e8, 1500, true},
@@ -116,7 +116,7 @@ func TestWithShapes(t *testing.T) {
 		{"an MTU", on("a", setting.Setting{Link: &setting.Link{Interface: "eth0", MTU: 9000}}), End{"a", "eth0"}, 1e9,
 			9000, false},
 		{"and not at the switch", on("a", setting.Setting{Link: &setting.Link{Interface: "eth0", MTU: 9000}}),
-			End{"sw", "p1"}, 1e9, 0, false},
+			End{"sw", "p1"}, 1e9, 1500, false},
 	} {
 		over := office().With([]setting.Setting{test.setting})
 		l, _ := over.LinkAt(test.end)

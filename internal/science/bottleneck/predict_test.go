@@ -91,7 +91,7 @@ func TestPredict(t *testing.T) {
 		}, FullLink, 0.9 * testRate, testRate, ""},
 		{"losses of acknowledgements alone", func(_ *record.Flow, _ *record.Trial, over *topology.Topology,
 			_ *flow.Spec) {
-			over.Links[0].Reverse = &topology.Impairment{Loss: 0.01}
+			over.Links[0].Reverse = &topology.Direction{Impairment: topology.Impairment{Loss: 0.01}}
 		}, FullLink, 0.846 * testRate, testRate, ""},
 		{"a cap", func(f *record.Flow, _ *record.Trial, _ *topology.Topology, _ *flow.Spec) { f.ReadCapBps = 5e6 },
 			SlowReader, 4.75e6, 5e6, `"capped":{"bps":5000000}`},

@@ -59,8 +59,8 @@ func TestDirectionsOfLinks(t *testing.T) {
 	of := func(forward, back unit.BitRate) *topology.Topology {
 		l := topology.Link{From: topology.End{Node: "a", Interface: "eth0"},
 			To: topology.End{Node: "b", Interface: "eth0"}}
-		l.Forward, l.Reverse = &topology.Impairment{Rate: forward, Shaper: "tbf"},
-			&topology.Impairment{Rate: back, Shaper: "tbf"}
+		l.Forward, l.Reverse = &topology.Direction{Impairment: topology.Impairment{Rate: forward, Shaper: "tbf"}},
+			&topology.Direction{Impairment: topology.Impairment{Rate: back, Shaper: "tbf"}}
 		return &topology.Topology{Links: []topology.Link{l}}
 	}
 	for want, pair := range map[string][2]*topology.Topology{
@@ -88,7 +88,7 @@ func TestHalfKnownPath(t *testing.T) {
 		}
 		l := topology.Link{From: topology.End{Node: "client", Interface: iface},
 			To: topology.End{Node: "server", Interface: "eth0"}}
-		l.Forward = &topology.Impairment{Rate: rate, Shaper: "tbf"}
+		l.Forward = &topology.Direction{Impairment: topology.Impairment{Rate: rate, Shaper: "tbf"}}
 		run.Topology.Links = []topology.Link{l}
 		run.Topology.Hosts[0].Interfaces = []topology.Interface{{Name: iface}}
 		return run

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/netip"
@@ -252,16 +253,17 @@ func (n Network) Shaped(l topology.Link) bool {
 	return true
 }
 
-// frame sets the MTU of a flow's frame to the smallest of the path, if it has none. Switches are
-// taken to forward larger frames, unless the topology says otherwise: if they do not, the
-// measurement shows it.
+// frame sets the MTU of a flow's frame to the smallest of the path, if it has none, and to that of
+// switches that linerate makes, which drop larger frames. Other switches are taken to forward
+// these, unless the topology says otherwise: if they do not, the measurement shows it.
 func (n Network) frame(f Flow, path []topology.End) Frame {
 	frame := f.Frame
-	if frame.MTU != 0 {
-		return frame
-	}
-	frame.MTU = f.DeviceMTU
+	measured := frame.MTU != 0
+	frame.MTU = cmp.Or(frame.MTU, f.DeviceMTU)
 	for _, end := range path {
+		if measured && !n.Topology.Makes(end.Node) {
+			continue
+		}
 		if mtu := n.Topology.MTUAt(end); mtu > 0 && (frame.MTU == 0 || mtu < frame.MTU) {
 			frame.MTU = mtu
 		}

@@ -152,7 +152,7 @@ func TestAggregate(t *testing.T) {
 		aliases = append(aliases, newFlow(t, many, "client1", "", "10.0.0.15", flow.Spec{}))
 	}
 	slow := nas(1e9, 2.5e9)
-	slow.Links[0].Reverse = &topology.Impairment{Rate: 100e6}
+	slow.Links[0].Reverse = &topology.Direction{Impairment: topology.Impairment{Rate: 100e6}}
 	jumbo := nas(1e9, 2.5e9)
 	for i := range jumbo.Links {
 		jumbo.Links[i].MTU = 9000

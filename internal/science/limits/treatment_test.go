@@ -28,8 +28,11 @@ func TestLimitFollowsSettings(t *testing.T) {
 	for i := range real.Hosts {
 		real.Hosts[i].Via = []string{"env"}
 	}
-	trunk := nas(1e9, 1e9)
-	trunk.Switches = append(trunk.Switches, topology.Switch{Name: "far"})
+	unmanaged, trunk := nas(1e9, 1e9), nas(1e9, 1e9)
+	for i := range trunk.Switches {
+		unmanaged.Switches[i].Unmanaged, trunk.Switches[i].Unmanaged = true, true
+	}
+	trunk.Switches = append(trunk.Switches, topology.Switch{Name: "far", Unmanaged: true})
 	for i, l := range trunk.Links {
 		if l.From.Node == "client1" {
 			trunk.Links[i].To = topology.End{Node: "far", Interface: "p1"}
@@ -55,11 +58,13 @@ func TestLimitFollowsSettings(t *testing.T) {
 			[]setting.Setting{sysctl("client1", "net.ipv4.tcp_timestamps", "0")}, 1e9 * noTimestamps / 1514},
 		{"another host without timestamps", nas(1e9, 1e9),
 			[]setting.Setting{sysctl("client2", "net.ipv4.tcp_timestamps", "0")}, 1e9 * plain / 1514},
-		{"jumbo frames at both ends", nas(1e9, 1e9), []setting.Setting{mtu("server", 9000), mtu("client1", 9000)},
-			1e9 * 8948 / 9014},
+		{"jumbo frames at both ends of an unmanaged switch", unmanaged,
+			[]setting.Setting{mtu("server", 9000), mtu("client1", 9000)}, 1e9 * 8948 / 9038},
+		{"jumbo frames at both ends, but not at the ports between", nas(1e9, 1e9),
+			[]setting.Setting{mtu("server", 9000), mtu("client1", 9000)}, 1e9 * plain / 1514},
 		{"jumbo frames at one end", nas(1e9, 1e9), []setting.Setting{mtu("client1", 9000)}, 1e9 * plain / 1514},
 		{"what the file says of a trunk holds", trunk, []setting.Setting{mtu("server", 9000), mtu("client1", 9000)},
-			1e9 * 3948 / 4014},
+			1e9 * 3948 / 4038},
 		{"a bucket", nas(1e9, 1e9), []setting.Setting{queue("client1", "tbf", 5e8)}, 5e8 * plain / 1514},
 		{"a bucket in front of an Ethernet", real, []setting.Setting{queue("client1", "tbf", 5e8)}, 5e8 * plain / 1514},
 		{"fq before the bucket", nas(1e9, 1e9), []setting.Setting{queue("client1", "fq", 0)}, 1e9 * plain / 1514},

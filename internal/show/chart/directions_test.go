@@ -14,7 +14,7 @@ func TestDirections(t *testing.T) {
 	l := topology.Link{From: topology.End{Node: "client", Interface: "eth0"},
 		To: topology.End{Node: "server", Interface: "eth0"}}
 	l.Rate = 100e6
-	l.Reverse = &topology.Impairment{Rate: 300e6}
+	l.Reverse = &topology.Direction{Impairment: topology.Impairment{Rate: 300e6}}
 	part := 1.0
 	sends := record.TreatmentInterface{Host: "client", Interface: "eth0", TxBps: 95e6, RxBps: 275e6, LimitBps: 100e6,
 		Share: 1, ShareTx: &part, Direction: record.Tx}

@@ -126,6 +126,7 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 	if warning := run.BlocksWarning(p); warning != "" {
 		d.Warnings = append(d.Warnings, warning)
 	}
+	d.Warnings = append(d.Warnings, run.MTUWarnings(p)...)
 	d.unit, d.time = s.Unit, planTime(p, 0)
 	d.parameters = append(run.ParameterWarnings(p, proc.Sysctls{}), run.Lowered(p, proc.Sysctls{})...)
 	for _, w := range d.parameters {
@@ -173,7 +174,8 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 // addLink adds a link to those that do the same to frames.
 func (d *planDocument) addLink(t *topology.Topology, l topology.Link) {
 	name := linkEnd(t, l.From) + " – " + linkEnd(t, l.To)
-	shape := planShape{Links: []string{name}, Forward: l.Towards(l.From).String(), Reverse: l.Towards(l.To).String()}
+	there, back := l.Towards(l.From), l.Towards(l.To)
+	shape := planShape{Links: []string{name}, Forward: there.Beside(back), Reverse: back.Beside(there)}
 	if shape.Reverse == shape.Forward {
 		shape.Reverse = ""
 	}

@@ -50,7 +50,7 @@ func (d *planDocument) links() *document.Table {
 		}
 		each := shape.Forward
 		if shape.Reverse != "" {
-			each += "; in the other: " + shape.Reverse
+			each = "→ " + each + "; ← " + shape.Reverse
 		}
 		t.Add(name, each)
 	}
