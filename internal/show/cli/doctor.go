@@ -24,16 +24,16 @@ import (
 )
 
 type doctorFlags struct {
-	hosts, via []string
-	over       time.Duration
-	failOn     string
-	paste      bool
-	all        bool
-	list       bool
-	explain    string
-	asJSON     bool
-	accepting  acceptFlags
-	probing    probeFlags
+	hostFlags
+	over      time.Duration
+	failOn    string
+	paste     bool
+	all       bool
+	list      bool
+	explain   string
+	asJSON    bool
+	accepting acceptFlags
+	probing   probeFlags
 }
 
 var confidences = []string{record.Certain, record.Likely, record.Possible}
@@ -90,8 +90,7 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
       --because 'a lab'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(slices.Concat(mistakes(cmd.Flags()), f.accepting.check(cmd.Flags(), args),
-				f.probing.check(cmd.Flags(), len(args) > 0 && len(f.hosts)+len(f.via) == 0 ||
-					f.paste))...); err != nil {
+				f.probing.check(cmd.Flags(), len(args) > 0 && f.named() == 0 || f.paste))...); err != nil {
 				return usageError(err)
 			}
 			switch {
@@ -125,9 +124,7 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 	flags := cmd.Flags()
 	durationVar(flags, &f.over, 0, "over", "3s",
 		"time between the two readings of the counters; 0s: one reading, since boot")
-	flags.StringArrayVar(&f.hosts, "host", nil, "look at a `host` that ssh reaches, such as root@nas (may be repeated)")
-	flags.StringArrayVar(&f.via, "via", nil,
-		"look at a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
+	f.hostFlags.define(flags, "look at")
 	valueVar(flags, &f.failOn, oneOf(confidences...), "fail-on", "confidence", record.Likely,
 		"exit with 3 for findings that are at least so sure: certain, likely, possible")
 	flags.BoolVar(&f.paste, "paste", false,
@@ -186,7 +183,7 @@ func (f doctorFlags) evaluate(s streams, snapshots []netstate.HostSnapshot, text
 
 // pasted reads what other tools print, from the files or else from standard input.
 func (f doctorFlags) pasted(ctx context.Context, s streams, files []string) (pasted.Text, error) {
-	if len(f.hosts)+len(f.via) > 0 {
+	if f.named() > 0 {
 		return pasted.Text{}, usageError(errors.New("--paste: expected without --host and --via"))
 	}
 	if len(files) == 0 {
@@ -226,7 +223,7 @@ func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (
 		}
 		list = append(list, snapshot)
 	}
-	hosts, err := hostsOf(f.hosts, f.via)
+	hosts, err := f.remotes()
 	if err != nil {
 		return nil, usageError(err)
 	}

@@ -8,11 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"linerate/internal/control/lab"
 	"linerate/internal/control/reach"
 	"linerate/internal/host/agent"
 	"linerate/internal/model/message"
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/topology"
 )
 
 // self starts this host's agent in this process. It runs until its stream ends.
@@ -25,15 +28,36 @@ func self(node string, access message.Access) net.Conn {
 	return near
 }
 
-// hostsOf returns the hosts that --host and --via name.
-func hostsOf(hosts, via []string) (list []reach.Host, err error) {
-	for _, host := range hosts {
-		if host == "" || strings.HasPrefix(host, "-") {
-			return nil, fmt.Errorf("--host %q: expected a host for ssh, such as root@nas", host)
+// hostFlags name hosts that are reached by ssh or by another command.
+type hostFlags struct{ hosts, via []string }
+
+// define adds the flags; verb is what is done to the hosts, such as "look at".
+func (f *hostFlags) define(flags *pflag.FlagSet, verb string) {
+	flags.StringArrayVar(&f.hosts, "host", nil,
+		verb+" a `host` that ssh reaches, such as root@nas or root@nas:2299 (may be repeated)")
+	flags.StringArrayVar(&f.via, "via", nil,
+		verb+" a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
+}
+
+// named returns how many hosts are named.
+func (f hostFlags) named() int { return len(f.hosts) + len(f.via) }
+
+// bySSH returns the command prefix of --host: ssh does not ask, because it has no terminal, and gives
+// up before linerate does, so that its message says why.
+func bySSH(host string) ([]string, error) {
+	return topology.SSH(host, "-o", "BatchMode=yes", "-o", "ConnectTimeout=20")
+}
+
+// remotes returns the hosts: those of --host, then those of --via.
+func (f hostFlags) remotes() (list []reach.Host, err error) {
+	for _, host := range f.hosts {
+		words, err := bySSH(host)
+		if err != nil {
+			return nil, fmt.Errorf("--host %q: %w", host, err)
 		}
-		list = append(list, reach.Host{Name: host, Via: []string{"ssh", "-o", "BatchMode=yes", host}})
+		list = append(list, reach.Host{Name: host, Via: words})
 	}
-	for _, text := range via {
+	for _, text := range f.via {
 		name, command, has := strings.Cut(text, "=")
 		if !has || strings.ContainsAny(name, " /") {
 			name, command = "", text
