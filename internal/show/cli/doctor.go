@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"linerate/internal/control/reach"
 	"linerate/internal/model/message"
@@ -28,6 +30,8 @@ type doctorFlags struct {
 	over      time.Duration
 	failOn    string
 	paste     bool
+	plain     bool
+	commands  bool
 	all       bool
 	list      bool
 	explain   string
@@ -68,6 +72,11 @@ in the text: some of them do not print what they are of. Shell prompts, heads an
 empty lines tell machines apart; lines that are not understood are listed. Only
 the rules that such a text has enough for are evaluated.
 
+With --plain the hosts of --host and --via, or this one, are read by such tools
+instead of by linerate, which need not be there: one shell script, sent to sh over
+the same connection. It reads the counters once. --plain-commands prints it, for
+a person to run and to paste what it prints.
+
 With --probe the host that is looked at, or each of --host and --via, sends some
 tens of packets to a peer within 20 s, and says which: ARP and ICMP echo requests of several sizes, TCP connections to --port
 (refused is an answer), and DNS queries for the peer's name to each name server.
@@ -85,6 +94,7 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
   linerate doctor nas.json client.json
   linerate doctor --probe nas --port 445
   linerate doctor --paste tables.txt
+  linerate doctor --host root@nas --plain
   linerate doctor --explain wrong-neighbour
   linerate doctor --accept clock-unsynchronised --until 2027-01-31 \
       --because 'a lab'`,
@@ -93,7 +103,13 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 				f.probing.check(cmd.Flags(), len(args) > 0 && f.named() == 0 || f.paste))...); err != nil {
 				return usageError(err)
 			}
+			if err := f.checkPlain(cmd.Flags(), args); err != nil {
+				return usageError(err)
+			}
 			switch {
+			case f.commands:
+				_, err := io.WriteString(s.out, reach.PlainScript)
+				return err
 			case f.accepting.given():
 				return f.accepting.run(s, f.hosts, f.asJSON)
 			case f.explain != "":
@@ -105,10 +121,13 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 			var text pasted.Text
 			var snapshots []netstate.HostSnapshot
 			var lost error // why some hosts have no snapshot
-			if f.paste {
+			switch {
+			case f.plain:
+				snapshots, text, lost = f.plainly(cmd.Context(), s)
+			case f.paste:
 				text, lost = f.pasted(cmd.Context(), s, args)
 				snapshots = named(text.Machines)
-			} else {
+			default:
 				snapshots, lost = f.snapshots(cmd.Context(), s, args)
 			}
 			if lost != nil && (len(snapshots) == 0 || cmd.Context().Err() != nil) {
@@ -130,6 +149,9 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 	flags.BoolVar(&f.paste, "paste", false,
 		"read what arp, ip, ss, ethtool, tc, nstat, netstat, sysctl, dmesg and switches print, from files or "+
 			"standard input")
+	flags.BoolVar(&f.plain, "plain", false,
+		"read hosts that do not have linerate, with ip, ss, tc, ethtool, sysctl and dmesg")
+	flags.BoolVar(&f.commands, "plain-commands", false, "print the script that --plain sends to hosts")
 	flags.BoolVar(&f.all, "all", false, "show each finding that follows from another in full, and all drops")
 	flags.BoolVar(&f.list, "list", false, "list the rules")
 	flags.StringVar(&f.explain, "explain", "", "say what a `rule` goes by")
@@ -179,6 +201,35 @@ func (f doctorFlags) evaluate(s streams, snapshots []netstate.HostSnapshot, text
 		return statusError{ExitDoubt, nil}
 	}
 	return nil
+}
+
+// checkPlain returns an error for flags that say nothing about hosts that are read by their own tools.
+func (f doctorFlags) checkPlain(flags *pflag.FlagSet, files []string) error {
+	if !f.plain {
+		return nil
+	}
+	for _, name := range []string{"paste", "over", "probe"} {
+		if flags.Changed(name) {
+			return fmt.Errorf("--%s: expected without --plain, which reads what the tools of a host print, once", name)
+		}
+	}
+	if len(files) > 0 {
+		return errors.New("files: expected without --plain, which reads hosts")
+	}
+	return nil
+}
+
+// plainly reads the hosts, or else this one, with their own tools.
+func (f doctorFlags) plainly(ctx context.Context, s streams) ([]netstate.HostSnapshot, pasted.Text, error) {
+	hosts, err := f.remotes()
+	if err != nil {
+		return nil, pasted.Text{}, usageError(err)
+	}
+	if len(hosts) == 0 {
+		hosts = []reach.Host{{Here: true}}
+	}
+	list, text, err := plainOf(ctx, s, hosts)
+	return named(list), text, err
 }
 
 // pasted reads what other tools print, from the files or else from standard input.

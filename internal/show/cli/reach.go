@@ -15,7 +15,8 @@ import (
 	"linerate/internal/host/agent"
 	"linerate/internal/model/message"
 	"linerate/internal/model/netstate"
-	"linerate/internal/model/topology"
+	"linerate/internal/model/pasted"
+	"linerate/internal/model/source"
 )
 
 // self starts this host's agent in this process. It runs until its stream ends.
@@ -41,12 +42,6 @@ func (f *hostFlags) define(flags *pflag.FlagSet, verb string) {
 
 // named returns how many hosts are named.
 func (f hostFlags) named() int { return len(f.hosts) + len(f.via) }
-
-// bySSH returns the command prefix of --host: ssh does not ask, because it has no terminal, and gives
-// up before linerate does, so that its message says why.
-func bySSH(host string) ([]string, error) {
-	return topology.SSH(host, "-o", "BatchMode=yes", "-o", "ConnectTimeout=20")
-}
 
 // remotes returns the hosts: those of --host, then those of --via.
 func (f hostFlags) remotes() (list []reach.Host, err error) {
@@ -88,6 +83,23 @@ func hostsOfLab(name string) (list []reach.Host, err error) {
 		list = append(list, reach.Host{Name: host, Called: host, Lab: name})
 	}
 	return list, err
+}
+
+// plainOf reads each host with its own tools, of all at the same time, as snapshotsOf does with
+// linerate's agent. It says which tools are missing.
+func plainOf(ctx context.Context, s streams, hosts []reach.Host) (list []netstate.HostSnapshot, text pasted.Text,
+	err error) {
+	read, err := reach.ReadPlain(ctx, hosts)
+	for _, one := range read {
+		list = append(list, one.Snapshot)
+		text.Lost += one.Lost
+		text.NotUnderstood = append(text.NotUnderstood, one.NotUnderstood...)
+		if len(one.Missing) > 0 {
+			say(s.err, "linerate: %s has no %s: rules that need them are not evaluated\n", one.Snapshot.Reading.Host,
+				source.Or(one.Missing))
+		}
+	}
+	return list, text, err
 }
 
 // reachTimeout bounds the time for a snapshot, in addition to the time between its readings.
