@@ -112,8 +112,8 @@ var (
 		} else {
 			text += h.CongestionControl + " "
 		}
-		return text + fmt.Sprintf("carries %s in a connection (%s; losses single and random, no timeouts); measured: %s",
-			rateRange(h.LowBps, h.HighBps), source, unit.FormatRate(h.MeasuredBps))
+		return text + fmt.Sprintf("carries %s in a connection (%s; losses single and random, no timeouts); "+
+			"measured: %s", rateRange(h.LowBps, h.HighBps), source, unit.FormatRate(h.MeasuredBps))
 	})
 	_ = advise(func(h hint.TryControl) string {
 		words := []string{"linerate", "measure", h.Address, "-C", h.CongestionControl}

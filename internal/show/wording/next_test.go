@@ -26,12 +26,12 @@ func TestNextOf(t *testing.T) {
 	trial.Flows = []record.Flow{flow("1", 8e6), flow("2", 5e6)}
 	got := NextOf(&record.Run{Study: record.MeasureStudy}, &trial)
 	want := []string{
-		"at a loss of 0.2 % and an RTT of 40.1 ms cubic carries 5.59 Mbit/s to 7.906 Mbit/s in a connection (RFC 9438, " +
-			"section 5, and not less than RFC 5681 by Mathis et al. 1997; losses single and random, no timeouts); " +
-			"measured: 5 Mbit/s",
-		"try bbr: linerate measure 2001:db8::1 -C bbr --direction read; by its model it carries up to 93.91 Mbit/s, the " +
-			"path's rate without what is lost; server has not loaded it (net.ipv4.tcp_available_congestion_control): " +
-			"modprobe tcp_bbr",
+		"at a loss of 0.2 % and an RTT of 40.1 ms cubic carries 5.59 Mbit/s to 7.906 Mbit/s in a connection " +
+			"(RFC 9438, section 5, and not less than RFC 5681 by Mathis et al. 1997; losses single and random, " +
+			"no timeouts); measured: 5 Mbit/s",
+		"try bbr: linerate measure 2001:db8::1 -C bbr --direction read; by its model it carries up to 93.91 Mbit/s, " +
+			"the path's rate without what is lost; server has not loaded it " +
+			"(net.ipv4.tcp_available_congestion_control): modprobe tcp_bbr",
 		"compare them in a lab of this path: linerate new wan --rate 94.1mbit --rtt 40.1ms --loss 0.2%",
 	}
 	if !slices.Equal(got, want) {
