@@ -53,6 +53,9 @@ func startCommand(via, words []string) (*command, error) {
 	argv := slices.Concat(via, words)
 	c := &command{via: via, program: words[0], cmd: proc.Command(argv[0], argv[1:]...), in: in, out: out,
 		stderr: &tailBuffer{}, ended: make(chan struct{})}
+	if bySSH(via) {
+		c.cmd.Env = append(c.cmd.Env, "LC_ALL=C") // for sshMessages
+	}
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = theirIn, theirOut, c.stderr
 	// A session of its own: Ctrl-C at the terminal must not reach the agents, which
 	// live until they have reverted their settings.
@@ -116,8 +119,10 @@ func (c *command) endsWithin(d time.Duration) bool {
 
 // said is the end of the command's standard error so far, as one line.
 func (c *command) said() string {
-	return strings.TrimSpace(plain.Line(strings.TrimSpace(c.stderr.String())))
+	return oneLine(c.stderr.String())
 }
+
+func oneLine(text string) string { return strings.TrimSpace(plain.Line(strings.TrimSpace(text))) }
 
 // detail is what the command has printed, for an error message. Of the command it has the program
 // alone: errors are kept, and its arguments may be secrets.

@@ -21,8 +21,8 @@ type Reason string
 
 const (
 	NoCommand    Reason = "no-command"    // the command could not be executed on this machine
-	Unreachable  Reason = "unreachable"   // ssh exited with status 255; its message is in Said
-	NoProgram    Reason = "no-program"    // the command did not find or execute linerate there (status 126 or 127)
+	NoProgram    Reason = "no-program"    // the program is not on the PATH there (status 127)
+	NotAllowed   Reason = "not-allowed"   // the program may not be executed there (status 126)
 	NotAnAgent   Reason = "not-an-agent"  // the command wrote something that no agent writes
 	OtherVersion Reason = "other-version" // linerate there has a version that the purpose does not permit
 	Journal      Reason = "journal"       // an agent that was killed left settings to revert
@@ -33,6 +33,56 @@ const (
 	Ended        Reason = "ended"         // the agent ended
 	Refused      Reason = "refused"       // the agent answered with any other error
 )
+
+// Reasons of ssh, which exits with status 255. Its message is in Said.
+const (
+	UnknownName    Reason = "unknown-name"   // the name has no address
+	NotListening   Reason = "not-listening"  // the port refuses connections
+	NoAnswer       Reason = "no-answer"      // no answer to the connection in time
+	HostKey        Reason = "host-key"       // the key of the host is unknown, or another than before
+	Authentication Reason = "authentication" // the host accepts no key of the user
+	Unreachable    Reason = "unreachable"    // anything else, such as no route
+)
+
+// sshMessages are parts of the messages of OpenSSH (ssh(1), in the locale C), by reason. The last
+// one that a command printed decides: a key that is refused precedes the end of the authentication.
+var sshMessages = []struct {
+	text   string
+	reason Reason
+}{
+	{"Could not resolve hostname", UnknownName},
+	{"Connection refused", NotListening},
+	{"timed out", NoAnswer},
+	{"Host key verification failed", HostKey},
+	{"Permission denied (", Authentication},
+	{"Too many authentication failures", Authentication},
+}
+
+// reasonOf is why a command did not execute a program, by its exit status and what it printed; empty:
+// it did, or does not say.
+func reasonOf(via []string, exit int, said string) Reason {
+	switch {
+	// Of sh(1) and env(1), for a program that they cannot execute or find; dash confuses the two.
+	case exit == 126 || exit == 127 && strings.HasSuffix(said, "Permission denied"):
+		return NotAllowed
+	case exit == 127:
+		return NoProgram
+	case exit != 255 || !bySSH(via):
+		return ""
+	}
+	reason, at := Unreachable, -1
+	for _, m := range sshMessages {
+		if i := strings.LastIndex(said, m.text); i > at {
+			reason, at = m.reason, i
+		}
+	}
+	return reason
+}
+
+// bySSH reports whether a command executes ssh.
+func bySSH(via []string) bool {
+	return slices.ContainsFunc(via, func(word string) bool { return path.Base(word) == "ssh" })
+}
 
 // Error says why a host was not reached, or did not do what it was asked.
 type Error struct {
@@ -155,11 +205,9 @@ func (r *Reached) gone(ctx context.Context, e *Error) {
 	if e.Reason == Ended && c.err != nil && !errors.Is(c.err, exec.ErrWaitDelay) {
 		e.Err = fmt.Errorf("%w: %w", e.Err, c.err)
 	}
-	switch leaves := slices.ContainsFunc(c.via, func(word string) bool { return path.Base(word) == "ssh" }); {
-	case e.Exit == 126 || e.Exit == 127: // of sh(1) and env(1), for a command that they cannot run or find
-		e.Reason = NoProgram
-	case e.Exit == 255 && leaves:
-		e.Reason = Unreachable
+	switch reason := reasonOf(c.via, e.Exit, c.said()); {
+	case reason != "":
+		e.Reason = reason
 	case e.Exit == 2 && r.purpose != Change: // an agent of an earlier release, which does not know --for
 		if theirs := c.version(ctx); theirs != "" && theirs != version.String() {
 			e.Reason, e.Err = OtherVersion, fmt.Errorf("linerate there is %s, and this is %s", theirs,

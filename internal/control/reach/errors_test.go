@@ -31,6 +31,9 @@ func script(t *testing.T, name, text string) string {
 // without the command's arguments, which may be secrets: errors are kept and shown.
 func TestReasons(t *testing.T) {
 	sh := func(text string) []string { return []string{"sh", "-c", text} }
+	ssh := func(says string) []string {
+		return []string{script(t, "ssh", "echo '"+says+"' >&2; exit 255")}
+	}
 	for name, test := range map[string]struct {
 		via    []string
 		reason Reason
@@ -39,12 +42,17 @@ func TestReasons(t *testing.T) {
 	}{
 		"no such command": {[]string{"/no/such/command"}, NoCommand, -1, "executing /no/such/command"},
 		"no linerate":     {sh("echo not found >&2; exit 127"), NoProgram, 127, "not found"},
-		"may not run it":  {sh("exit 126"), NoProgram, 126, "exit status 126"},
-		"no route": {[]string{script(t, "ssh", "echo No route to host >&2; exit 255")}, Unreachable, 255,
-			"No route to host"},
-		"a banner":    {sh("echo Welcome to nas"), NotAnAgent, 0, "Welcome to nas"},
-		"it fails":    {sh("echo out of memory >&2; exit 1"), Ended, 1, "out of memory"},
-		"it is quiet": {sh("exec sleep 100"), TimedOut, -1, "no message from its agent within"},
+		"may not run it":  {sh("exit 126"), NotAllowed, 126, "exit status 126"},
+		"dash may not":    {sh("echo linerate: Permission denied >&2; exit 127"), NotAllowed, 127, "denied"},
+		"no such name":    {ssh("Could not resolve hostname nas: Name or service not known"), UnknownName, 255, "nas"},
+		"no sshd":         {ssh("connect to host nas port 22: Connection refused"), NotListening, 255, "refused"},
+		"it is off":       {ssh("connect to host nas port 22: Connection timed out"), NoAnswer, 255, "timed out"},
+		"no known key":    {ssh("Host key verification failed."), HostKey, 255, "verification"},
+		"no key of ours":  {ssh("nas: Permission denied (publickey)."), Authentication, 255, "publickey"},
+		"no route":        {ssh("No route to host"), Unreachable, 255, "No route to host"},
+		"a banner":        {sh("echo Welcome to nas"), NotAnAgent, 0, "Welcome to nas"},
+		"it fails":        {sh("echo out of memory >&2; exit 1"), Ended, 1, "out of memory"},
+		"it is quiet":     {sh("exec sleep 100"), TimedOut, -1, "no message from its agent within"},
 		"an earlier release": {[]string{script(t, "old", `case "$*" in *--version) echo linerate v0.0.1, go1.20;; `+
 			`*) echo unknown flag: --for >&2; exit 2;; esac`)}, OtherVersion, 2, "v0.0.1, and this is " +
 			version.String()},

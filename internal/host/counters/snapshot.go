@@ -21,7 +21,8 @@ var (
 	hostSysctls = []string{
 		"net.ipv4.fib_multipath_hash_policy", "net.ipv4.fib_multipath_hash_fields", "net.ipv4.fib_multipath_use_neigh",
 		"net.ipv6.fib_multipath_hash_policy", "net.ipv6.fib_multipath_hash_fields", "net.ipv6.auto_flowlabels",
-		"net.ipv4.ip_forward", "net.ipv4.tcp_congestion_control", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
+		"net.ipv4.ip_forward", "net.ipv4.tcp_congestion_control", "net.ipv4.tcp_available_congestion_control",
+		"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
 		"net.core.netdev_max_backlog",
 		// Not used for diagnosis, but measurements that differ in them are not comparable.
 		"net.core.default_qdisc", "net.core.rmem_max", "net.core.wmem_max", "net.ipv4.tcp_ecn",

@@ -50,6 +50,10 @@ type Fix struct {
 // ErrNone is returned if a run recommends nothing.
 var ErrNone = errors.New("no recommendation")
 
+// ErrNoSetting is the ErrNone of a run that has ended and shows no setting that improves on what was
+// tried.
+var ErrNoSetting = fmt.Errorf("%w", ErrNone)
+
 // Recommended returns the changes of the run's recommended treatment or, for a run of tune that kept
 // settings, these settings. It returns an error that wraps ErrNone, with the reason, if there is no
 // such treatment or the run has not ended.
@@ -70,7 +74,7 @@ func Recommended(run *record.Run) (*Fix, error) {
 			fmt.Errorf(
 				"%w: a measurement compares no settings, as studies do (linerate new hosts writes one); findings "+
 					"of run %s: %s",
-				ErrNone, run.ID, findings(run))
+				ErrNoSetting, run.ID, findings(run))
 	}
 	if look := stats.Look(run.Conclusion); i < 0 && run.Proven == nil && look != "" {
 		return nil, fmt.Errorf("%w: run %s is %s; continue it with: %s", ErrNone, run.ID, look, stats.Continue(run))
@@ -78,7 +82,7 @@ func Recommended(run *record.Run) (*Fix, error) {
 	if i < 0 && run.Proven == nil {
 		return nil,
 			fmt.Errorf("%w: nothing that run %s tried is shown to improve on the baseline without a cost elsewhere",
-				ErrNone, run.ID)
+				ErrNoSetting, run.ID)
 	}
 	s, err := study.Parse(run.Study, []byte(run.StudyFile), run.Design.Set...)
 	if err != nil {

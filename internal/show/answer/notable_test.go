@@ -69,7 +69,7 @@ func TestOddInHeadline(t *testing.T) {
 				over.Links[6].Rate, over.Links[6].Impairment.Shaper = 50e6, "tbf"
 				slower := over.Links[6].Impairment
 				slower.Shaper, slower.Rate = "", 200e6
-				over.Links[6].Reverse = &slower
+				over.Links[6].Reverse = &topology.Direction{Impairment: slower}
 				trial.Topology = &over
 			}
 			run.Trials = append(run.Trials, trial)

@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"linerate/internal/control/reach"
 	"linerate/internal/model/message"
@@ -19,16 +22,18 @@ import (
 )
 
 type doctorFlags struct {
-	hosts, via []string
-	over       time.Duration
-	failOn     string
-	paste      bool
-	all        bool
-	list       bool
-	explain    string
-	asJSON     bool
-	accepting  acceptFlags
-	probing    probeFlags
+	hostFlags
+	over      time.Duration
+	failOn    string
+	paste     bool
+	plain     bool
+	commands  bool
+	all       bool
+	list      bool
+	explain   string
+	asJSON    bool
+	accepting acceptFlags
+	probing   probeFlags
 }
 
 var confidences = []string{record.Certain, record.Likely, record.Possible}
@@ -63,6 +68,11 @@ in the text: some of them do not print what they are of. Shell prompts, heads an
 empty lines tell machines apart; lines that are not understood are listed. Only
 the rules that such a text has enough for are evaluated.
 
+With --plain the hosts of --host and --via, or this one, are read by such tools
+instead of by linerate, which need not be there: one shell script, sent to sh over
+the same connection. It reads the counters once. --plain-commands prints it, for
+a person to run and to paste what it prints.
+
 With --probe the host that is looked at, or each of --host and --via, sends some
 tens of packets to a peer within 20 s, and says which: ARP and ICMP echo requests of several sizes, TCP connections to --port
 (refused is an answer), and DNS queries for the peer's name to each name server.
@@ -80,16 +90,22 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
   linerate doctor nas.json client.json
   linerate doctor --probe nas --port 445
   linerate doctor --paste tables.txt
+  linerate doctor --host root@nas --plain
   linerate doctor --explain wrong-neighbour
   linerate doctor --accept clock-unsynchronised --until 2027-01-31 \
       --because 'a lab'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(slices.Concat(mistakes(cmd.Flags()), f.accepting.check(cmd.Flags(), args),
-				f.probing.check(cmd.Flags(), len(args) > 0 && len(f.hosts)+len(f.via) == 0 ||
-					f.paste))...); err != nil {
+				f.probing.check(cmd.Flags(), len(args) > 0 && f.named() == 0 || f.paste))...); err != nil {
+				return usageError(err)
+			}
+			if err := f.checkPlain(cmd.Flags(), args); err != nil {
 				return usageError(err)
 			}
 			switch {
+			case f.commands:
+				_, err := io.WriteString(s.out, reach.PlainScript)
+				return err
 			case f.accepting.given():
 				return f.accepting.run(s, f.hosts, f.asJSON)
 			case f.explain != "":
@@ -113,14 +129,15 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 	flags := cmd.Flags()
 	durationVar(flags, &f.over, 0, "over", "3s",
 		"time between the two readings of the counters; 0s: one reading, since boot")
-	flags.StringArrayVar(&f.hosts, "host", nil, "look at a `host` that ssh reaches, such as root@nas (may be repeated)")
-	flags.StringArrayVar(&f.via, "via", nil,
-		"look at a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
+	f.hostFlags.define(flags, "look at")
 	valueVar(flags, &f.failOn, oneOf(confidences...), "fail-on", "confidence", record.Likely,
 		"exit with 3 for findings that are at least so sure: certain, likely, possible")
 	flags.BoolVar(&f.paste, "paste", false,
 		"read what arp, ip, ss, ethtool, tc, nstat, netstat, sysctl, dmesg and switches print, from files or "+
 			"standard input")
+	flags.BoolVar(&f.plain, "plain", false,
+		"read hosts that do not have linerate, with ip, ss, tc, ethtool, sysctl and dmesg")
+	flags.BoolVar(&f.commands, "plain-commands", false, "print the script that --plain sends to hosts")
 	flags.BoolVar(&f.all, "all", false, "show each finding that follows from another in full, and all drops")
 	flags.BoolVar(&f.list, "list", false, "list the rules")
 	flags.StringVar(&f.explain, "explain", "", "say what a `rule` goes by")
@@ -182,10 +199,43 @@ func (f doctorFlags) evaluate(s streams, in inputs) error {
 	return nil
 }
 
+// checkPlain returns an error for flags that say nothing about hosts that are read by their own tools.
+func (f doctorFlags) checkPlain(flags *pflag.FlagSet, files []string) error {
+	if !f.plain {
+		return nil
+	}
+	for _, name := range []string{"paste", "over", "probe"} {
+		if flags.Changed(name) {
+			return fmt.Errorf("--%s: expected without --plain, which reads what the tools of a host print, once", name)
+		}
+	}
+	if len(files) > 0 {
+		return errors.New("files: expected without --plain, which reads hosts")
+	}
+	return nil
+}
+
+// plainly reads the hosts, or else this one, with their own tools.
+func (f doctorFlags) plainly(ctx context.Context, s streams) (in inputs, err error) {
+	hosts, err := f.remotes()
+	if err != nil {
+		return in, usageError(err)
+	}
+	if len(hosts) == 0 {
+		hosts = []reach.Host{{Here: true}}
+	}
+	in.snapshots, in.text, err = plainOf(ctx, s, hosts)
+	in.snapshots = named(in.snapshots)
+	return in, err
+}
+
 // read reads files and hosts, all hosts at the same time. Without either it reads this host. If some
 // hosts cannot be reached, it returns the snapshots of the others and an error that says why.
 func (f doctorFlags) read(ctx context.Context, s streams, files []string) (in inputs, err error) {
-	if f.paste && len(f.hosts)+len(f.via) > 0 {
+	if f.plain {
+		return f.plainly(ctx, s)
+	}
+	if f.paste && f.named() > 0 {
 		return in, usageError(errors.New("--paste: expected without --host and --via"))
 	}
 	if f.paste && len(files) == 0 {
@@ -194,7 +244,7 @@ func (f doctorFlags) read(ctx context.Context, s streams, files []string) (in in
 	if in, err = readInputs(ctx, s, files, f.paste); err != nil {
 		return in, usageError(err)
 	}
-	hosts, err := hostsOf(f.hosts, f.via)
+	hosts, err := f.remotes()
 	if err != nil {
 		return in, usageError(err)
 	}

@@ -139,6 +139,12 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	}
 	run := runs[0]
 	fix, err := f.find(run, args[1:])
+	if errors.Is(err, remedy.ErrNoSetting) {
+		if lines := next(run); len(lines) > 0 {
+			say(s.err, "linerate: %v\n", err)
+			fix, err = &remedy.Fix{Name: heldBack, Advice: lines}, nil
+		}
+	}
 	if errors.Is(err, remedy.ErrNone) {
 		return statusError{ExitDoubt, err}
 	}
@@ -179,6 +185,23 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		say(s.err, "linerate: %s (exit status %d); linerate report %s lists what failed\n", d.Doubt, ExitDoubt, run.ID)
 	}
 	return doubt(append(proof, run)...)
+}
+
+// heldBack is the name of a fix that has what to do about what held the flows of a run back.
+const heldBack = "what held the flows back"
+
+// next returns what to do about what held the flows of a run back, in the first trial of each
+// treatment.
+func next(run *record.Run) (lines []string) {
+	const most = 12
+	for _, t := range run.Treatments {
+		if trials := run.TrialsOf(t.Name); len(trials) > 0 {
+			for _, line := range wording.NextOf(run, trials[0]) {
+				lines = words.Distinct(lines, line)
+			}
+		}
+	}
+	return lines[:min(len(lines), most)]
 }
 
 // provenBy returns the run that proved a fix; nil if that is the run itself, or if the notebook no
@@ -227,8 +250,11 @@ func (f fixFlags) find(run *record.Run, finding []string) (*remedy.Fix, error) {
 // advise prints what to do about a finding that no setting removes. It prints comments, because a
 // shell may read the output.
 func (f fixFlags) advise(w io.Writer, run *record.Run, fix *remedy.Fix) error {
-	text := hostconfig.Comment(fmt.Sprintf("%s (run %s): no setting of a host removes it; instead:", fix.Name,
-		run.ID)) + "\n"
+	why := "no setting of a host removes it; instead:"
+	if fix.Name == heldBack {
+		why = "what to do next:"
+	}
+	text := hostconfig.Comment(fmt.Sprintf("%s (run %s): %s", fix.Name, run.ID, why)) + "\n"
 	for _, line := range fix.Instructions() {
 		text += hostconfig.Comment("  "+line) + "\n"
 	}

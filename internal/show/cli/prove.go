@@ -30,10 +30,10 @@ import (
 type proveFlags struct {
 	runFlags
 	run, treatment string
-	hosts, via     []string
-	network        netip.Prefix
-	duration       unit.Duration
-	yes            bool
+	hostFlags
+	network  netip.Prefix
+	duration unit.Duration
+	yes      bool
 }
 
 func newProveCommand(s streams) *cobra.Command {
@@ -81,10 +81,7 @@ trust check failed; 130 interrupted.`,
 	flags.StringVar(&f.run, "run", "", "the `run` that has the finding (default: latest)")
 	flags.StringVar(&f.treatment, "treatment", "",
 		"the `treatment` of the run in which the hosts are as they are (default: the first with the finding)")
-	flags.StringArrayVar(&f.hosts, "host", nil,
-		"prove on a `host` that ssh reaches, such as root@nas (may be repeated)")
-	flags.StringArrayVar(&f.via, "via", nil,
-		"prove on a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
+	f.hostFlags.define(flags, "prove on")
 	valueVar(flags, &f.network, parsePrefix, "network", "prefix", "",
 		"with --host, --via: the subnet of the traffic, such as 10.0.0.0/24, where the hosts share several")
 	valueVar(flags, &f.duration, unit.ParseDuration, "duration", "duration", "",
@@ -102,11 +99,11 @@ func parsePrefix(text string) (netip.Prefix, error) {
 }
 
 // real reports whether the finding is that of hosts that were named.
-func (f proveFlags) real() bool { return len(f.hosts)+len(f.via) > 0 }
+func (f proveFlags) real() bool { return f.named() > 0 }
 
 func (f proveFlags) check(args []string) error {
 	problems := append(mistakes(f.flags), proof.Known(args[0]))
-	if named := len(f.hosts) + len(f.via); named > 2 {
+	if named := f.named(); named > 2 {
 		problems = append(problems,
 			fmt.Errorf("%d hosts: expected two, between which there is traffic, or one and this machine", named))
 	}
@@ -275,7 +272,7 @@ func (f proveFlags) baseline(ctx context.Context, s streams, file string) (*reco
 // ofHosts reads two hosts like doctor, and derives the study of traffic between them.
 func (f proveFlags) ofHosts(ctx context.Context, s streams, id string) (*proof.Proof, error) {
 	const over = 3e9 // as in doctor
-	named, err := hostsOf(f.hosts, f.via)
+	named, err := f.remotes()
 	if err != nil {
 		return nil, usageError(err)
 	}

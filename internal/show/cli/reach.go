@@ -8,11 +8,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"linerate/internal/control/lab"
 	"linerate/internal/control/reach"
 	"linerate/internal/host/agent"
 	"linerate/internal/model/message"
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pasted"
+	"linerate/internal/model/source"
 )
 
 // self starts this host's agent in this process. It runs until its stream ends.
@@ -25,15 +29,30 @@ func self(node string, access message.Access) net.Conn {
 	return near
 }
 
-// hostsOf returns the hosts that --host and --via name.
-func hostsOf(hosts, via []string) (list []reach.Host, err error) {
-	for _, host := range hosts {
-		if host == "" || strings.HasPrefix(host, "-") {
-			return nil, fmt.Errorf("--host %q: expected a host for ssh, such as root@nas", host)
+// hostFlags name hosts that are reached by ssh or by another command.
+type hostFlags struct{ hosts, via []string }
+
+// define adds the flags; verb is what is done to the hosts, such as "look at".
+func (f *hostFlags) define(flags *pflag.FlagSet, verb string) {
+	flags.StringArrayVar(&f.hosts, "host", nil,
+		verb+" a `host` that ssh reaches, such as root@nas or root@nas:2299 (may be repeated)")
+	flags.StringArrayVar(&f.via, "via", nil,
+		verb+" a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
+}
+
+// named returns how many hosts are named.
+func (f hostFlags) named() int { return len(f.hosts) + len(f.via) }
+
+// remotes returns the hosts: those of --host, then those of --via.
+func (f hostFlags) remotes() (list []reach.Host, err error) {
+	for _, host := range f.hosts {
+		words, err := bySSH(host)
+		if err != nil {
+			return nil, fmt.Errorf("--host %q: %w", host, err)
 		}
-		list = append(list, reach.Host{Name: host, Via: []string{"ssh", "-o", "BatchMode=yes", host}})
+		list = append(list, reach.Host{Name: host, Via: words})
 	}
-	for _, text := range via {
+	for _, text := range f.via {
 		name, command, has := strings.Cut(text, "=")
 		if !has || strings.ContainsAny(name, " /") {
 			name, command = "", text
@@ -64,6 +83,23 @@ func hostsOfLab(name string) (list []reach.Host, err error) {
 		list = append(list, reach.Host{Name: host, Called: host, Lab: name})
 	}
 	return list, err
+}
+
+// plainOf reads each host with its own tools, of all at the same time, as snapshotsOf does with
+// linerate's agent. It says which tools are missing.
+func plainOf(ctx context.Context, s streams, hosts []reach.Host) (list []netstate.HostSnapshot, text pasted.Text,
+	err error) {
+	read, err := reach.ReadPlain(ctx, hosts)
+	for _, one := range read {
+		list = append(list, one.Snapshot)
+		text.Lost += one.Lost
+		text.NotUnderstood = append(text.NotUnderstood, one.NotUnderstood...)
+		if len(one.Missing) > 0 {
+			say(s.err, "linerate: %s has no %s: rules that need them are not evaluated\n", one.Snapshot.Reading.Host,
+				source.Or(one.Missing))
+		}
+	}
+	return list, text, err
 }
 
 // reachTimeout bounds the time for a snapshot, in addition to the time between its readings.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"linerate/internal/control/reach"
 	"linerate/internal/model/message"
@@ -25,7 +28,9 @@ type snapshotFlags struct {
 	name   string
 	out    string
 	redact bool
+	plain  bool
 
+	hostFlags
 	probing probeFlags
 }
 
@@ -33,8 +38,8 @@ func newSnapshotCommand(s streams) *cobra.Command {
 	var f snapshotFlags
 	cmd := &cobra.Command{
 		Use:   "snapshot",
-		Short: "Print the network state of this host as one document",
-		Long: `Print the network state of this host as one JSON document, for doctor and diff,
+		Short: "Print the network state of a host as one document",
+		Long: `Print the network state of a host as one JSON document, for doctor and diff,
 here or elsewhere: interfaces with driver, link, rings, queues, offloads,
 interrupts and counters; qdiscs, addresses, neighbours, routes, rules, bridges;
 kernel parameters and the files that set them; sockets, protocol counters, CPUs,
@@ -45,35 +50,73 @@ Nothing on the host is changed. ARP requests are sent for the addresses of its
 neighbours and its own; with --probe, some packets to a peer as by linerate doctor.
 Without root some parts are missing, each with the reason.
 
+Without --host and --via it is this host. There linerate's agent is started by ssh
+or by another command; with --plain the host is read by ip, ss, tc, ethtool, sysctl
+and dmesg instead, as by linerate doctor.
+
 With --redact addresses and names are replaced, each always by the same one, so
 that equal prefixes stay equal; names of programs and interfaces stay.`,
 		Example: `  linerate snapshot > before.json
   linerate snapshot --over 5s --redact -o nas.json
+  linerate snapshot --host root@nas -o nas.json
   ssh root@nas linerate snapshot | linerate doctor -`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(slices.Concat(mistakes(cmd.Flags()), []error{f.check()},
+			if err := errors.Join(slices.Concat(mistakes(cmd.Flags()), []error{f.check(cmd.Flags())},
 				f.probing.check(cmd.Flags(), false))...); err != nil {
 				return usageError(err)
 			}
-			list, err := snapshotsOf(cmd.Context(), []reach.Host{{Here: true}},
-				message.SnapshotRequest{Name: f.name, OverNs: int64(f.over)}, f.probing)
+			snapshot, err := f.take(cmd.Context(), s)
 			if err != nil {
 				return err
 			}
-			return f.write(s, list[0])
+			return f.write(s, snapshot)
 		},
 	}
 	flags := cmd.Flags()
 	durationVar(flags, &f.over, 0, "over", "0s", "read the counters twice, so long apart; 0s: once, since boot")
 	flags.StringVar(&f.name, "name", "", "the host's `name` in the document (default: its host name)")
 	flags.StringVarP(&f.out, "out", "o", "", "write to a `file` instead of standard output (-)")
+	f.hostFlags.define(flags, "print the state of")
+	flags.BoolVar(&f.plain, "plain", false,
+		"read a host that does not have linerate, with ip, ss, tc, ethtool, sysctl and dmesg")
 	f.probing.define(flags)
 	flags.BoolVar(&f.redact, "redact", false, "replace addresses and names")
 	return cmd
 }
 
-func (f snapshotFlags) check() error {
+// take takes the snapshot.
+func (f snapshotFlags) take(ctx context.Context, s streams) (taken netstate.HostSnapshot, err error) {
+	hosts, err := f.remotes()
+	if err != nil {
+		return taken, usageError(err)
+	}
+	if len(hosts) == 0 {
+		hosts = []reach.Host{{Here: true}}
+	}
+	var list []netstate.HostSnapshot
+	if f.plain {
+		hosts[0].Called = cmp.Or(f.name, hosts[0].Called)
+		list, _, err = plainOf(ctx, s, hosts)
+	} else {
+		list, err = snapshotsOf(ctx, hosts, message.SnapshotRequest{Name: cmp.Or(f.name, hosts[0].Called),
+			OverNs: int64(f.over)}, f.probing)
+	}
+	if err != nil {
+		return taken, err
+	}
+	return list[0], nil
+}
+
+func (f snapshotFlags) check(flags *pflag.FlagSet) error {
+	if f.named() > 1 {
+		return fmt.Errorf("%d hosts: expected one, a document is of one host", f.named())
+	}
+	for _, name := range []string{"over", "probe"} {
+		if f.plain && flags.Changed(name) {
+			return fmt.Errorf("--%s: expected without --plain, which reads what the tools of a host print, once", name)
+		}
+	}
 	if f.over < 0 || f.over > mostOver {
 		return fmt.Errorf("--over %s: expected 0 to %s", f.over, mostOver)
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 type topFlags struct {
-	hosts, via     []string
+	hostFlags
 	lab            string
 	interval       time.Duration
 	sort, replay   string
@@ -64,9 +64,7 @@ and the counters that drivers have of queues every 30 s.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.hosts, "host", nil, "show a `host` that ssh reaches, such as root@nas (may be repeated)")
-	flags.StringArrayVar(&f.via, "via", nil,
-		"show a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
+	f.hostFlags.define(flags, "show")
 	flags.StringVar(&f.lab, "lab", "", "show all hosts of a lab that is up, by its `name`")
 	durationVar(flags, &f.interval, leastInterval, "interval", "1s",
 		"time between samples; with --replay: as recorded, if absent")
@@ -85,7 +83,7 @@ func (f topFlags) check(s streams) (list []error) {
 	if f.interval > mostInterval {
 		list = append(list, fmt.Errorf("--interval %s: expected at most %s", f.interval, mostInterval))
 	}
-	if f.replay != "" && len(f.hosts)+len(f.via)+len(f.lab) > 0 {
+	if f.replay != "" && f.named()+len(f.lab) > 0 {
 		list = append(list, errors.New("--replay shows a recording, and no --host, --via or --lab"))
 	}
 	if _, terminal := terminalWidth(s.out); !terminal && !f.once && !f.asJSON {
@@ -133,7 +131,7 @@ func (f topFlags) sources(ctx context.Context, s streams) (list []top.Source, cl
 		}
 		return []top.Source{r}, r.close, nil
 	}
-	hosts, err := hostsOf(f.hosts, f.via)
+	hosts, err := f.remotes()
 	if err == nil && f.lab != "" {
 		var inLab []reach.Host
 		inLab, err = hostsOfLab(f.lab)

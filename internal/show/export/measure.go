@@ -61,7 +61,9 @@ type Measurement struct {
 	// Addresses has the totals of each address of an end that has several.
 	Addresses []EndAddress `json:"addresses,omitempty"`
 	// Flows does not include the latency probe, which is in Latency.
-	Flows    []record.Flow       `json:"flows"`
+	Flows []record.Flow `json:"flows"`
+	// Next says what to do about what held the flows back.
+	Next     []string            `json:"next,omitempty"`
 	Trust    []record.Check      `json:"trust"`
 	Findings []record.Finding    `json:"findings"`
 	Latency  *Latency            `json:"latency,omitempty"`
@@ -217,6 +219,7 @@ func Window(run *record.Run, t *record.Trial) *Measurement {
 			m.Latency.Probe = &f
 		}
 	}
+	m.Next = wording.NextOf(run, t)
 	if len(m.Flows) > 0 {
 		m.Protocol = flow.Of(m.Flows[0].Protocol).Name
 	}

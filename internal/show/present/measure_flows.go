@@ -54,6 +54,9 @@ func measuredFlows(m *export.Measurement) (parts [][]document.Block) {
 	if why := heldBack(flows); why != "" {
 		parts = append(parts, []document.Block{document.Statement{Label: "Why", Text: why}})
 	}
+	if len(m.Next) > 0 {
+		parts = append(parts, []document.Block{document.Statement{Label: "Next", Text: strings.Join(m.Next, "; ")}})
+	}
 	return parts
 }
 

@@ -6,8 +6,10 @@ import (
 	"net/netip"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
+	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
 
@@ -91,16 +93,26 @@ func address(name, byDefault, doc string) Argument {
 	}}
 }
 
-// remote returns an argument that names a host as ssh does, or this one.
+// remote returns an argument that names a host as --host does, or this one. Its value is the command
+// that reaches the host, in YAML.
 func remote(name, byDefault, doc string) Argument {
-	return matching(name, "host", byDefault, `[A-Za-z0-9_][A-Za-z0-9_.@-]*`, "as for ssh, such as root@nas, or here",
-		doc)
+	const bounds = "as for ssh, such as root@nas or root@nas:2299, or here"
+	return Argument{name, "host", byDefault, doc, bounds, func(text string) (any, error) {
+		if text == "here" {
+			return "[env] # this machine", nil
+		}
+		words, err := topology.SSH(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w, or here", text, err)
+		}
+		for i, word := range words {
+			if !plainWord.MatchString(word) {
+				words[i] = strconv.Quote(word)
+			}
+		}
+		return "[" + strings.Join(words, ", ") + "]", nil
+	}}
 }
 
-// via returns the command that reaches such a host.
-func via(host any) string {
-	if host == "here" {
-		return "[env] # this machine"
-	}
-	return fmt.Sprintf("[ssh, %s]", host)
-}
+// plainWord matches words that are strings in YAML without quotes.
+var plainWord = regexp.MustCompile(`^-?[A-Za-z_][A-Za-z0-9_.@-]*$`)

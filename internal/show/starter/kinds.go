@@ -96,7 +96,6 @@ var Kinds = []Kind{
 				return fmt.Errorf("--server-address %s, --client-address %s: expected two different ones",
 					server, client)
 			}
-			v["servervia"], v["clientvia"] = via(v["server"]), via(v["client"])
 			return nil
 		},
 	},

@@ -39,6 +39,7 @@ func TestTemplates(t *testing.T) {
 			"rate=10gbit rtt=200ms"},
 		"list": {"", "rate=1gbit rtt=100ms", "rate=10mbit rtt=20ms", "rate=1mbit rtt=1ms"},
 		"hosts": {"", "server=nas client=me@there server-address=fd00::1/64 client-address=fd00::2/64",
+			"server=root@nas:2299 client=me@[2001:db8::1]:22", "server=10.0.0.1 client=ssh://me@nas:22",
 			"server-interface=enp3s0 client-interface=bond0.7 rate=100gbit"},
 	} {
 		k, found := Find(name)
@@ -145,6 +146,7 @@ func TestBounds(t *testing.T) {
 		{"wan", "rate=10gbit rtt=1s", "1192 MiB are in flight: expected at most 256 MiB"},
 		{"hosts", "client-address=10.0.0.1/24", "expected two addresses of one network"},
 		{"hosts", "client-address=192.168.1.15/24", "expected two different ones"},
+		{"hosts", "server=root@nas:0", `"root@nas:0": expected a port from 1 to 65535`},
 	} {
 		k, _ := Find(test.kind)
 		if _, err := made(k, strings.Fields(test.given)...); err == nil || !strings.Contains(err.Error(), test.want) {
