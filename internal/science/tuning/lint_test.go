@@ -132,7 +132,7 @@ func TestFindings(t *testing.T) {
 			[]string{"1 not-network note", "2 not-network note", "3 not-network note"}},
 		{"net.ipv4.tcp_sack = 1\nnet.ipv4.tcp_sack = 1", nil, []string{"1 twice note"}},
 		{"net/ipv4/tcp_sack = 0\nnet.ipv4.tcp_sack = 1", nil, []string{"1 twice warning"}},
-		{"nonsense", nil, []string{"1 syntax error"}},
+		{"net.ipv4.tcp_sack = 1\nnonsense", nil, []string{"2 syntax error"}},
 		{"sysctl -w net.ipv4.tcp_sack=1", nil, []string{"1 syntax error"}},
 		{"net.ipv4.tcp_sack = 1 net.ipv4.tcp_dsack = 1", nil, []string{"1 syntax error"}},
 		{"net.ipv4/tcp_sack = 1", today(), []string{"1 syntax error"}},
@@ -290,7 +290,7 @@ func TestPasted(t *testing.T) {
 		"net.ipv4.ip_conntrack_max = 5": {"gone   net.netfilter.nf_conntrack_max",
 			"net.netfilter.nf_conntrack_max = 5"},
 	} {
-		found := Files([]settingfile.File{settingfile.Read("x", []byte(line), "")}, nil)
+		found := Files([]settingfile.File{settingfile.Read("x.conf", []byte(line), "")}, nil)
 		if len(found.Findings) != 1 || !strings.Contains(remarkOf(found.Findings[0]), want[0]) ||
 			correction(found.Findings[0]) != want[1] {
 			t.Errorf("%s: %+v, want %q", line, found.Findings, want)
