@@ -89,7 +89,10 @@ func joined(text string) iter.Seq2[int, string] {
 				first = n
 			}
 			rest, more := strings.CutSuffix(line, `\`)
-			if parts = append(parts, strings.TrimSpace(rest)); more {
+			if rest = strings.TrimSpace(rest); rest != "" {
+				parts = append(parts, rest)
+			}
+			if more || len(parts) == 0 {
 				continue
 			}
 			if !yield(first, strings.Join(parts, " ")) {

@@ -67,7 +67,7 @@ func top(key string) string {
 }
 
 // settingLine matches a line that sets a parameter, with its name.
-var settingLine = regexp.MustCompile(`^-?\s*["']?([a-z][\w-]*[./][^\s="']*)["']?\s*=`)
+var settingLine = regexp.MustCompile(`^-?\s*["']?([a-z][\w-]*[./][^="']*?)["']?\s*=`)
 
 // resemblesSettings reports whether a text has a line that sets a parameter, or was meant to.
 func resemblesSettings(text string) bool {
@@ -114,6 +114,9 @@ func isSysctlFile(name string) bool {
 	return path.Base(name) == "sysctl.conf" || path.Base(path.Dir(name)) == "sysctl.d"
 }
 
+// plainSetting matches a line of which nothing else can be meant, as are most.
+var plainSetting = regexp.MustCompile(`^[a-z][\w./-]*\s*=\s*[\w .\t-]*$`)
+
 // sysctl parses a line "key = value", quoted or not.
 func (f *File) sysctl(n int, line string) {
 	text, slip := line, ""
@@ -121,7 +124,7 @@ func (f *File) sysctl(n int, line string) {
 		f.apart(Unread, n, line, "a template: what it becomes is not known here")
 		return
 	}
-	if f.Format == sysctlConf {
+	if f.Format == sysctlConf && !plainSetting.MatchString(line) {
 		corrected, why := intended(line)
 		if len(corrected) > 1 {
 			f.apart(Wrong, n, line, why, corrected...)

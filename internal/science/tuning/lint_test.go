@@ -450,6 +450,16 @@ func TestBSD(t *testing.T) {
 			[]string{"1 renamed error", "2 apart note"}},
 		{"sysctl.conf", "net.inet.ip.mtudisc=0\nnet.inet.udp.recvspace=231072", settingfile.OpenBSD,
 			[]string{"1 harmful warning", "2 no-effect note"}},
+		// What a list of 2009 has for today's releases; what is right says nothing, and no advice is Linux's.
+		{"sysctl.conf", "net.inet.tcp.inflight.enable=0\nnet.inet.tcp.inflight_enable=0\nnet.inet.tcp.fastopen.enabled=1\n" +
+			"hw.igb.rxd=4096\nhw.em.txd=4096\nhw.ix.enable_aim=1\nhw.ix.flow_control=0\nnet.isr.maxthreads=4\n" +
+			"net.inet.tcp.newreno=1\nnet.inet.tcp.slowstart_flightsize=9\nnet.inet.tcp.cc.algorithm=htcp\n" +
+			"net.inet.tcp.delayed_ack=0\nnet.inet.tcp.sendbuf_max=16777216\nkern.ipc.somaxconn=100000",
+			settingfile.FreeBSD, []string{"1 removed error", "2 removed error", "3 renamed error", "4 removed error",
+				"5 renamed error", "7 boot-time error", "8 boot-time error", "9 removed error", "10 removed error",
+				"11 module note", "14 renamed warning"}},
+		{"loader.conf", "hw.igb.rxd=4096\nhw.ix.flow_control=0\nnet.isr.maxthreads=4\nhw.ix.num_queues=4",
+			settingfile.FreeBSD, []string{"1 removed error", "4 renamed error"}},
 		{"sysctl.conf", "net.inet.ip.mtudisc=1\nddb.panic=0", settingfile.OpenBSD, []string{"2 not-network note"}},
 	} {
 		file := settingfile.Read(test.name, []byte(test.text), "")

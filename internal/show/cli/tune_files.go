@@ -66,11 +66,16 @@ func tuningNames(arg string) (names, others []string, err error) {
 	return names, others, nil
 }
 
+// maxList bounds a file of settings: what parses one is slower by the byte than what parses a study.
+const maxList = 1 << 20
+
 // readTuningFile reads a file, standard input, or one of the published lists.
 func readTuningFile(in io.Reader, name string) ([]byte, error) {
 	text, _, err := readNamed(in, "list", "lists", name, studies.ListNames(), studies.List)
 	switch {
 	case err != nil:
+	case len(text) > maxList:
+		err = fmt.Errorf("%s has more than %d bytes, as no list of settings has", name, maxList)
 	case wideText(text):
 		err = fmt.Errorf("%s is UTF-16 text, which programs of Linux do not read: convert it by iconv -f UTF-16 -t UTF-8",
 			name)
