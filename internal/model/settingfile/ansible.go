@@ -203,8 +203,9 @@ func (r *treeReader) task(t *source.Node, vars map[string]*source.Node, depth in
 
 // each calls read with the arguments of each execution of a task, if they may set something.
 func (r *treeReader) each(t, args *source.Node, vars map[string]*source.Node, read func(*source.Node)) {
-	used := slices.ContainsFunc(t.Entries, func(e source.Entry) bool { return slices.Contains(ansibleLoops, e.Key.Text) })
-	if !used {
+	if !slices.ContainsFunc(t.Entries, func(e source.Entry) bool {
+		return slices.Contains(ansibleLoops, e.Key.Text)
+	}) {
 		one := round{value: func(expression string) *source.Node { return resolve(expression, "", nil, vars) }}
 		r.use(args)
 		read(one.filled(args))

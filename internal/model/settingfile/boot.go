@@ -52,7 +52,8 @@ var _ = register(&format{
 	read: func(f *File, text string) {
 		for n, line := range entries(text) {
 			if m := containerSysctl.FindStringSubmatch(line); m != nil {
-				f.set(Line{Line: n, Key: dotted(m[1]), Value: unquoted(m[2]), Within: "the container", Container: true}, line)
+				f.set(Line{Line: n, Key: dotted(m[1]), Value: unquoted(m[2]), Within: "the container",
+					Container: true}, line)
 			} else if sets(line) {
 				f.apart(Unread, n, line, "it is no lxc.sysctl line")
 			}

@@ -36,7 +36,8 @@ var foreignFormats = []struct {
 		content: regexp.MustCompile(`(?m)^/(ip|ipv6|interface|queue|system|routing|tool)[ /][a-z]`),
 		why:     "RouterOS has no kernel parameters of Linux: it is not judged here"},
 	{name: "windows", label: "Windows commands", by: "`.bat`, `.cmd`, `.ps1`, `.reg`, or `netsh`",
-		endings: ".bat .cmd .ps1 .reg", content: regexp.MustCompile(`(?mi)^\s*(netsh (int|interface)|(set|get|enable|disable)-net\w+|@echo off)`),
+		endings: ".bat .cmd .ps1 .reg", content: regexp.MustCompile(
+			`(?mi)^\s*(netsh (int|interface)|(set|get|enable|disable)-net\w+|@echo off)`),
 		why: "Windows has no kernel parameters of Linux: it is not judged here"},
 }
 

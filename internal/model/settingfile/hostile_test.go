@@ -2,6 +2,9 @@ package settingfile
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,4 +50,36 @@ func TestHostile(t *testing.T) {
 	if len(f.Lines) > 0 || f.Unread() == 0 {
 		t.Errorf("files within files: %+v", f)
 	}
+}
+
+// FuzzFormats has each reader read texts of any other format: lines are those of the text.
+func FuzzFormats(f *testing.F) {
+	for _, name := range samples(f) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		of := Read(filepath.Base(name), text, "").Format
+		f.Add(uint8(slices.IndexFunc(formats, func(f *format) bool { return f.name == of })), string(text))
+	}
+	f.Fuzz(func(t *testing.T, which uint8, text string) {
+		of := formats[int(which)%len(formats)]
+		file := File{Name: "x", Format: of.name}
+		if of.read == nil {
+			file.documents(text)
+		} else {
+			of.read(&file, text)
+		}
+		rows := strings.Count(text, "\n") + strings.Count(text, "\r") + 1
+		for _, l := range file.Lines {
+			if l.Line < 1 || l.Line > rows || l.Key == "" || l.Value == "" {
+				t.Fatalf("%s: %+v of %d lines", of.name, l, rows)
+			}
+		}
+		for _, a := range file.Apart {
+			if a.Line < 1 || a.Line > rows || a.Why == "" || len(a.Text) > longest+len("…") {
+				t.Fatalf("%s: %+v of %d lines", of.name, a, rows)
+			}
+		}
+	})
 }

@@ -12,7 +12,8 @@ var _ = register(&format{
 	by:     "`apiVersion:` and `kind:`",
 	yields: "`securityContext.sysctls` of pods and of templates of pods, in the network namespace of the pod; " +
 		"commands of containers that are scripts; files of a ConfigMap that are lists or scripts; profiles of a " +
-		"Tuned, files and units of a MachineConfig; commands, files and user data of nodes (eksctl, Karpenter, Cluster API)",
+		"Tuned, files and units of a MachineConfig; `sysctlParameters`, commands, files and user data of nodes " +
+		"(kOps, eksctl, Karpenter, Cluster API)",
 	shape: func(n *source.Node) bool {
 		version := text(n, "apiVersion")
 		return version != "" && version != talosVersion && text(n, "kind") != ""

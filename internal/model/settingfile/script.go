@@ -23,8 +23,8 @@ var _ = register(&format{
 	has:   func(text string) bool { return shebang.MatchString(text) },
 	read: func(f *File, text string) {
 		if strings.Contains(text, "\r\n") {
-			f.apart(Odd, 1, firstEntry(text), "lines end with CR LF, as on Windows: for a shell the CR belongs to the last "+
-				"word of a line; dos2unix takes it away")
+			f.apart(Odd, 1, firstEntry(text), "lines end with CR LF, as on Windows: for a shell the CR belongs to the "+
+				"last word of a line; dos2unix takes it away")
 			text = strings.ReplaceAll(text, "\r\n", "\n")
 		}
 		if prompt.MatchString(text) && !shebang.MatchString(text) {
@@ -60,7 +60,7 @@ func withoutPrompts(text string) string {
 
 // shellCommand matches a line that is a command with which people set something.
 var shellCommand = regexp.MustCompile(`^(sudo\s+)?(/(usr/)?s?bin/)?((sysctl|ethtool|ip|ifconfig|tc|modprobe|cpupower|docker|` +
-	`podman|systemctl|nmcli)\s+\S|(echo|printf|cat)\s.*(>|\|\s*(sudo\s+)?tee)|for\s+\w+\s+in\s)`)
+	`podman|systemctl|nmcli|uci|kubectl|ssh|export|sed)\s+\S|(echo|printf|cat)\s.*(>|\|\s*(sudo\s+)?tee)|for\s+\w+\s+in\s)`)
 
 // resemblesCommands reports whether a text without a name consists of commands: it begins with one, or with
 // a prompt, and has no line that is one of a list.

@@ -69,18 +69,21 @@ func top(key string) string {
 // settingLine matches a line that sets a parameter, with its name.
 var settingLine = regexp.MustCompile(`^-?\s*["']?([a-z][\w-]*[./][^="']*?)["']?\s*=`)
 
-// resemblesSettings reports whether a text has a line that sets a parameter, or was meant to.
+// resemblesSettings reports whether a text has a line that sets a parameter, or lines most of which were
+// meant to.
 func resemblesSettings(text string) bool {
+	meant, all := 0, 0
 	for _, line := range entries(text) {
 		m := settingLine.FindStringSubmatch(line)
 		if m != nil && (tops[top(dotted(m[1]))] || bsdTops[top(dotted(m[1]))]) {
 			return true
 		}
+		all++
 		if list, _ := intended(line); len(list) > 0 {
-			return true
+			meant++
 		}
 	}
-	return false
+	return meant > 0 && 2*meant >= all // otherwise it is a text that mentions one
 }
 
 // foreignKeys takes lines out whose names no parameter of Linux can have.

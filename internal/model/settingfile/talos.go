@@ -70,7 +70,8 @@ var talosGroups = []string{"features", "rings", "channels"}
 
 // talosDocument reads a document that has a kind of its own.
 func (r *treeReader) talosDocument(kind, iface string, n *source.Node) {
-	if mtu, is := n.Get("mtu"); is && strings.HasSuffix(kind, "Config") && mtu.Value.Kind == source.Scalar && iface != "" {
+	mtu, is := n.Get("mtu")
+	if is && strings.HasSuffix(kind, "Config") && mtu.Value.Kind == source.Scalar && iface != "" {
 		r.f.addLink(mtu.Key.At.Line, iface, "mtu", mtu.Value.Text)
 	}
 	if kind != "EthernetConfig" {

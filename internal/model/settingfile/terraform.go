@@ -9,8 +9,8 @@ import (
 var _ = register(&format{
 	name: "terraform", label: "Terraform", manual: "developer.hashicorp.com/terraform/language",
 	by: "`.tf`, `.hcl`, or a block `resource \"…\" \"…\" {`",
-	yields: "`\"net.…\" = \"…\"` and, of AKS, `net_… = …`; here-documents, each as a file of the kind that its content " +
-		"shows. Expressions are not read",
+	yields: "`\"net.…\" = \"…\"` and, of AKS, `net_… = …`; here-documents, each as a file of the kind that its " +
+		"content shows. Expressions are not read",
 	named: func(base, _ string) bool { return path.Ext(base) == ".tf" || path.Ext(base) == ".hcl" },
 	has:   func(text string) bool { return terraformBlock.MatchString(text) },
 	read:  (*File).terraform,

@@ -48,7 +48,7 @@ func resemblesDocuments(text string) bool {
 	}
 	list, err := source.Documents([]byte(text))
 	return err == nil && slices.ContainsFunc(list, func(n *source.Node) bool {
-		return shapeOf(n) != nil || hasParameters(n)
+		return shapeOf(n) != nil || hasParameters(n) || len(n.Entries) > 1
 	})
 }
 
@@ -292,6 +292,22 @@ func (r *treeReader) assignment(n *source.Node) {
 	r.f.apart(Wrong, max(1, n.At.Line), r.line(n.At.Line), "expected KEY=VALUE")
 }
 
+// assignments reads a list of texts "key=value". Those that are the defaults of a runtime are set in
+// containers.
+func (r *treeReader) assignments(name string, list *source.Node) {
+	for _, item := range list.Items {
+		key, _, is := strings.Cut(item.Text, "=")
+		if !is || item.Kind != source.Scalar || !isParameter(strings.TrimSpace(key)) || r.used[item] {
+			continue
+		}
+		if name == "default_sysctls" { // of CRI-O and Podman
+			r.within, r.container = "containers", true
+		}
+		r.assignment(item)
+		r.within, r.container = "", false
+	}
+}
+
 // rows returns the line of the file for each line of a scalar.
 func rows(n *source.Node) func(int) int {
 	first := max(1, n.At.Line)
@@ -354,8 +370,15 @@ func (r *treeReader) parameters(n *source.Node) {
 			return false
 		}
 		for _, e := range n.Entries {
-			if !r.used[e.Key] && !r.used[e.Value] && isParameter(e.Key.Text) && e.Value.Kind != source.Mapping {
+			switch value := at(e.Value, "value"); {
+			case r.used[e.Key] || r.used[e.Value]:
+			case isParameter(e.Key.Text) && e.Value.Kind != source.Mapping:
 				r.parameter(e.Key, e.Value)
+			case isParameter(e.Key.Text) && value != nil:
+				r.parameter(e.Key, value)
+				r.use(e.Value)
+			case strings.Contains(strings.ToLower(e.Key.Text), "sysctl"):
+				r.assignments(e.Key.Text, e.Value)
 			}
 		}
 		if key := named(n); key != "" && at(n, "value") != nil { // a list of names and values
@@ -370,6 +393,10 @@ func (r *treeReader) parameters(n *source.Node) {
 func (r *treeReader) leftovers(n *source.Node) {
 	note := func(n *source.Node) {
 		if n.Kind != source.Scalar || r.used[n] {
+			return
+		}
+		if n.Block && shebang.MatchString(n.Text) { // a script, whatever executes it
+			r.command(n)
 			return
 		}
 		r.used[n] = true

@@ -154,7 +154,8 @@ func (c *checker) correct(key, value string) {
 
 func (c *checker) file(f *settingfile.File) {
 	made := record.LintFile{File: f.Name, Format: f.Format, System: f.System, Settings: len(f.Lines),
-		Unread: f.Unread(), Lines: f.Candidates(), Nothing: f.Nothing(), Blank: f.Blank, Unjudged: f.System != settingfile.Linux}
+		Unread: f.Unread(), Lines: f.Candidates(), Nothing: f.Nothing(), Blank: f.Blank,
+		Unjudged: f.System != settingfile.Linux}
 	for _, d := range f.Documents {
 		made.Documents = append(made.Documents, record.LintDocument(d))
 	}

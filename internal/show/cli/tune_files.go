@@ -77,8 +77,8 @@ func readTuningFile(in io.Reader, name string) ([]byte, error) {
 	case len(text) > maxList:
 		err = fmt.Errorf("%s has more than %d bytes, as no list of settings has", name, maxList)
 	case wideText(text):
-		err = fmt.Errorf("%s is UTF-16 text, which programs of Linux do not read: convert it by iconv -f UTF-16 -t UTF-8",
-			name)
+		err = fmt.Errorf("%s is UTF-16 text, which programs of Linux do not read: convert it by iconv -f UTF-16 -t "+
+			"UTF-8", name)
 	case strings.ContainsRune(string(text), 0):
 		err = fmt.Errorf("%s is not text: expected a list of settings", name)
 	default:
