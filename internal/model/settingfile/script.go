@@ -28,7 +28,7 @@ var _ = register(&format{
 			text = strings.ReplaceAll(text, "\r\n", "\n")
 		}
 		if prompt.MatchString(text) && !shebang.MatchString(text) {
-			text = withoutPrompts(text)
+			text = f.withoutPrompts(text)
 		}
 		s := newScript(f, text)
 		s.run(text, nil)
@@ -41,10 +41,12 @@ var prompt = regexp.MustCompile(`(?m)^(?:\[?[\w.-]+@[\w.-]+[^$#\n]{0,80}[$#]|\$)
 
 // withoutPrompts returns the commands of a text from a terminal, in their lines. Lines without a prompt
 // are what commands printed.
-func withoutPrompts(text string) string {
+func (f *File) withoutPrompts(text string) string {
 	var b strings.Builder
 	continued := false
+	n := 0
 	for line := range strings.Lines(text) {
+		n++
 		if at := prompt.FindStringIndex(line); at != nil || continued {
 			if at != nil {
 				line = line[at[1]:]
@@ -52,6 +54,9 @@ func withoutPrompts(text string) string {
 			continued = strings.HasSuffix(strings.TrimRight(line, "\r\n"), `\`)
 			b.WriteString(line)
 			continue
+		}
+		if settingLine.MatchString(line) {
+			f.apart(Note, n, line, "what a command printed, which sets nothing")
 		}
 		b.WriteByte('\n')
 	}
