@@ -13,7 +13,6 @@ import (
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
-	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/tuning"
 )
@@ -123,17 +122,17 @@ func (t *Tuner) judgeBy() error {
 	return nil // not reached: there is a last try
 }
 
-// control decides which congestion control is tried. Flows of real hosts have that of
+// control decides whether the congestion control of the list is tried. Flows of real hosts have that of
 // their sender, unless the base says another: what the hosts have is asked by making the
 // same setting and reverting it.
 func (t *Tuner) control(ctx context.Context) error {
-	path, c := t.study.Workload.CongestionControl, t.options.Controls
+	path, available := t.study.Workload.CongestionControl, t.options.Controls
 	sender := t.study.Workload.Flows[0].From
 	if own := t.study.Workload.Flows[0].CongestionControl; own != "" {
 		path = own
 	}
 	if h, _ := t.study.Topology.Host(sender); h != nil && len(h.Via) > 0 {
-		c = tuning.Controls{}
+		available = nil
 		i := slices.IndexFunc(t.lines, func(l settingfile.Line) bool { return l.Key == setting.CongestionControl })
 		if i < 0 && t.ownControl {
 			return nil
@@ -179,11 +178,7 @@ func (t *Tuner) control(ctx context.Context) error {
 		}
 		return nil
 	}
-	if t.ownControl {
-		c.Default = ""
-	}
-	lossy := !t.ownControl && slices.ContainsFunc(t.study.Topology.Links, topology.Link.Lossy)
-	t.lines, t.all = tuning.Control(t.lines, t.all, path, lossy, t.options.Search != "", c)
+	t.lines = tuning.Control(t.lines, t.all, path, available)
 	return nil
 }
 

@@ -294,7 +294,7 @@ func (t *Tuner) continueFrom(made *record.Run) (settingfile.Design, error) {
 		return d, fmt.Errorf("the study of run %s cannot be read any more: %w", made.ID, err)
 	}
 	return settingfile.Design{
-		Name: made.Study, Hosts: t.options.Hosts, Lines: t.lines, Untried: t.untried(), Amended: t.amended(),
+		Name: made.Study, Hosts: t.options.Hosts, Lines: t.lines, Untried: t.untried(),
 		Notes: []string{"Made by linerate tune from run " + made.ID + "."},
 	}, nil
 }

@@ -25,7 +25,7 @@ func AskKernel(files []settingfile.File) *tuning.Kernel {
 		Parameters: map[string]tuning.Known{}, Qdiscs: map[string]bool{}}
 	k.MemoryBytes, _ = proc.Proc{}.MemoryBytes() // 0: not known
 	sysctls := proc.Sysctls{}
-	k.Congestion = AskControls().Available
+	k.Congestion = AskControls()
 	linux := false
 	for _, f := range files {
 		if f.System != settingfile.Linux {
@@ -65,15 +65,13 @@ func askQdisc(name string, built map[string]bool) {
 	}
 }
 
-// AskControls returns this machine's congestion controls; the zero value if they cannot be
-// read.
-func AskControls() (c tuning.Controls) {
-	sysctls := proc.Sysctls{}
-	c.Default, _ = sysctls.Read(setting.CongestionControl) // empty: not Linux
-	if available, err := sysctls.Read("net.ipv4.tcp_available_congestion_control"); err == nil {
-		c.Available = strings.Fields(available)
+// AskControls returns this machine's congestion controls; nil if they cannot be read.
+func AskControls() []string {
+	available, err := proc.Sysctls{}.Read("net.ipv4.tcp_available_congestion_control")
+	if err != nil {
+		return nil // not Linux
 	}
-	return c
+	return strings.Fields(available)
 }
 
 func askFor(sysctls proc.Sysctls, key string, k *tuning.Kernel) tuning.Known {

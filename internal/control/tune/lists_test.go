@@ -144,9 +144,6 @@ var lists = map[string]listCase{
 			return times(is("tcp_congestion_control"), 6) * times(is("tcp_congestion_control", "tcp_rmem", "tcp_wmem"),
 				1.5)
 		}},
-	"congestion control is added, lossy": {list: listed(5, wmem16), lossy: true, goodput: func(is on) float64 {
-		return times(is("tcp_congestion_control"), 6)
-	}},
 	"a trade": {list: listed(5, rmem16, wmem16), goodput: func(is on) float64 {
 		return times(is("tcp_wmem", "tcp_rmem"), 1.8)
 	},
@@ -263,7 +260,7 @@ func (c listCase) check(t *testing.T, seed uint64, n noise, l *mistakes) {
 	file := settingfile.Read(cmp.Or(c.name, "list.conf"), []byte(c.list), "")
 	o.Files = []settingfile.File{file}
 	o.Lint = tuning.Files(o.Files, nil)
-	o.Controls = tuning.Controls{Default: "cubic", Available: []string{"reno", "bbr", "cubic"}}
+	o.Controls = []string{"reno", "bbr", "cubic"}
 	o.Accept = tuning.Accepted{"latency": c.accept}
 	if c.lossy {
 		o.Base = Path(1e8, 0, 0.01)

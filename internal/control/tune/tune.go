@@ -55,7 +55,7 @@ type Options struct {
 	Ask func(*record.TuneOffer) (bool, error)
 
 	// Controls are this machine's congestion controls, which the hosts of a lab have too.
-	Controls tuning.Controls
+	Controls []string
 
 	// Notebook opens the notebook. It is called only when something is about to run.
 	Notebook func(context.Context) (notebook.Store, error)
@@ -266,11 +266,7 @@ func (t *Tuner) design() (settingfile.Design, error) {
 		Name: "tune", Question: "Which settings of " + t.options.Name + " do it?", Hosts: t.options.Hosts,
 		Lines:  t.lines,
 		Ablate: t.options.Ablate || t.options.Keep != "", Responses: t.options.Responses,
-		Amended: t.amended(),
-		Notes:   []string{"Made by linerate tune from " + t.options.Name + ", to be tried on " + t.options.File + "."},
-	}
-	if d.Written = tuning.AsWritten(t.lines, t.all); t.options.Search != "" {
-		d.Written = nil
+		Notes: []string{"Made by linerate tune from " + t.options.Name + ", to be tried on " + t.options.File + "."},
 	}
 	d.Untried = t.untried()
 	search, err := t.search()
@@ -285,17 +281,6 @@ func (t *Tuner) untried() (list []settingfile.Untried) {
 	for _, s := range t.all {
 		if s.Verdict == record.NotTried {
 			list = append(list, settingfile.Untried{Key: s.Key, Value: s.Value, Why: t.options.Words.Setting(s).Why})
-		}
-	}
-	return list
-}
-
-// amended are the settings that are tried otherwise than the list has them, or beside it.
-func (t *Tuner) amended() (list []settingfile.Amended) {
-	for _, s := range t.all {
-		if s.Corrected != "" || s.IsAdded() {
-			why := t.options.Words.Setting(s).Added
-			list = append(list, settingfile.Amended{Key: s.Key, Was: s.Corrected, Why: why})
 		}
 	}
 	return list

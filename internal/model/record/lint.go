@@ -14,6 +14,9 @@ const LintSchema = "linerate.lint/v1"
 type Lint struct {
 	Schema string     `json:"schema"`
 	Files  []LintFile `json:"files"` // in the order in which they are read
+	// Skipped are the files and directories of the given directories that were not read, because their
+	// names do not end in .conf.
+	Skipped []string `json:"skipped,omitempty"`
 	// Kernel describes the kernel that the settings were checked against. Nil: they were checked
 	// against what is known about kernels in general.
 	Kernel   *LintKernel   `json:"kernel,omitempty"`
@@ -34,10 +37,11 @@ type LintFile struct {
 	System   string `json:"system"` // linux, freebsd, openbsd or macos
 	Settings int    `json:"settings"`
 	Unread   int    `json:"unread"` // lines that were not understood
+	Lines    int    `json:"lines"`  // that set something, or may have been meant to
 	// Documents describes each document of a file with several. Absent: there is one.
 	Documents []LintDocument `json:"documents,omitempty"`
 	// Nothing reports whether the file has content and nothing of it was read; Blank, whether it has
-	// comments alone.
+	// comments alone, and lines that are known to set nothing.
 	Nothing bool `json:"nothing_read,omitempty"`
 	Blank   bool `json:"blank,omitempty"`
 	// Unjudged reports whether values were not judged, because they are for another system than Linux.

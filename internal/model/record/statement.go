@@ -39,26 +39,23 @@ const (
 	PlaceWithout = "without"
 )
 
-// Reasons why a setting is not tried or is added (TuneSetting.Reasons and AddedFor), in addition to
-// the Lint codes. Most comments list the Args.
+// Reasons why a setting is not tried (TuneSetting.Reasons), in addition to the Lint codes. Most comments
+// list the Args.
 const (
-	UntriedSystem      = "other-system"  // the operating system that the file is for
-	UntriedPattern     = "pattern"       // the key stands for several parameters
-	UntriedNoInterface = "no-interface"  // host, interface
-	UntriedUnit        = "unit"          // the value is in another unit; Advice of the lint finding follows
-	UntriedMachine     = "machine-wide"  // the parameter is not per namespace, and the hosts are a lab's
-	UntriedRefused     = "host-refused"  // host (empty: the sender), its error
-	UntriedAsItIs      = "as-it-is"      // every host has the value
-	UntriedMadeWith    = "made-with"     // the lab's hosts are created with the value
-	UntriedBound       = "bound"         // tuned's bound, ">" or "<"
-	UntriedNoControl   = "no-control"    // congestion control, the available ones
-	UntriedSameControl = "same-control"  // the flows use it, and no other kind is available to compare with
-	UntriedKind        = "other-kind"    // tune tries kernel parameters and options of NICs and CPUs
-	UntriedCorrection  = "correction"    // the line that would be right: only what the file says is tried
-	UntriedCondition   = "condition"     // the lines that set it to different values, by a condition
-	UntriedTwice       = "twice-tried"   // the line that is tried in its place, which is for something else
-	UntriedOtherFlows  = "other-flows"   // not all flows are linerate's own over TCP
-	AddedOtherControl  = "other-control" // congestion control of the flows, in place of which it is tried
-	AddedForLoss       = "for-loss"      // congestion control of the flows, on a path with loss
-	AddedDefault       = "default"       // congestion control of the flows, which is not the machine's default
+	UntriedSystem      = "other-system" // the operating system that the file is for
+	UntriedPattern     = "pattern"      // the key stands for several parameters
+	UntriedNoInterface = "no-interface" // host, interface
+	UntriedUnit        = "unit"         // the value is in another unit; Advice of the lint finding follows
+	UntriedMachine     = "machine-wide" // the parameter is not per namespace, and the hosts are a lab's
+	UntriedRefused     = "host-refused" // host (empty: the sender), its error
+	UntriedAsItIs      = "as-it-is"     // every host has the value
+	UntriedMadeWith    = "made-with"    // the lab's hosts are created with the value
+	UntriedBound       = "bound"        // tuned's bound, ">" or "<"
+	UntriedNoControl   = "no-control"   // congestion control, the available ones
+	UntriedSameControl = "same-control" // the flows use it
+	UntriedKind        = "other-kind"   // tune tries kernel parameters and options of NICs and CPUs
+	UntriedCorrection  = "correction"   // the line that would be right: only what the file says is tried
+	UntriedCondition   = "condition"    // the lines that set it to different values, by a condition
+	UntriedTwice       = "twice-tried"  // the line that is tried in its place, which is for something else
+	UntriedOtherFlows  = "other-flows"  // not all flows are linerate's own over TCP
 )

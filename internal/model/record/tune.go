@@ -132,13 +132,11 @@ type TuneSetting struct {
 	Value string `json:"value"`
 	File  string `json:"file"`
 	Line  int    `json:"line"`
-	// Corrected is the line of the list that was corrected: "net.ipv4.tcp_rmem = 4096 131072 64M".
+	// Corrected and Added are of runs of earlier versions, which tried corrections: the line of the list
+	// that was corrected ("net.ipv4.tcp_rmem = 4096 131072 64M"), and why the setting was tried although
+	// the list does not have it. With Corrected, it replaced that line.
 	Corrected string `json:"corrected,omitempty"`
-	// AddedFor says why the setting is tried although the list does not have it. With Corrected, it
-	// replaces that line. Nil: the list has it. Added is the same in words, which package wording adds;
-	// settings that are read from the record of a run have only Added.
-	AddedFor *Statement `json:"added_for,omitempty"`
-	Added    string     `json:"added,omitempty"`
+	Added     string `json:"added,omitempty"`
 	// Prior is the value on each host before the trials.
 	Prior   map[string]string `json:"prior,omitempty"`
 	Verdict string            `json:"verdict"`
@@ -171,7 +169,7 @@ type TuneJudged struct {
 
 // IsAdded reports whether linerate added the setting: the list does not have it, or has another one
 // in its place.
-func (s *TuneSetting) IsAdded() bool { return s.AddedFor != nil || s.Added != "" }
+func (s *TuneSetting) IsAdded() bool { return s.Added != "" }
 
 // Own reports whether the list sets the parameter, to any value.
 func (s *TuneSetting) Own() bool { return !s.IsAdded() || s.Corrected != "" }

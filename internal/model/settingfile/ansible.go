@@ -185,14 +185,39 @@ func (r *treeReader) task(t *source.Node, vars map[string]*source.Node, depth in
 				r.task(one, vars, depth+1)
 			}
 		case "sysctl":
-			r.loop(t, e, vars)
+			args := arguments(e.Value)
+			r.use(e.Value)
+			list, _ := r.rounds(t, vars)
+			for _, one := range list {
+				r.ansibleSysctl(e, args, one)
+			}
 		case "shell", "command", "raw":
-			r.ansibleCommand(e.Value)
+			r.each(t, e.Value, vars, r.ansibleCommand)
 		case "copy", "blockinfile", "lineinfile", "template":
-			r.ansibleFile(module, e.Value)
+			r.each(t, arguments(e.Value), vars, func(args *source.Node) { r.ansibleFile(module, args) })
 		case "include_tasks", "import_tasks", "include_role", "import_role", "include_vars", "script":
 			r.unread(e.Value, "tasks of other files are not read: give those files as well")
 		}
+	}
+}
+
+// each calls read with the arguments of each execution of a task, if they may set something.
+func (r *treeReader) each(t, args *source.Node, vars map[string]*source.Node, read func(*source.Node)) {
+	if !slices.ContainsFunc(t.Entries, func(e source.Entry) bool {
+		return slices.Contains(ansibleLoops, e.Key.Text)
+	}) {
+		one := round{value: func(expression string) *source.Node { return resolve(expression, "", nil, vars) }}
+		r.use(args)
+		read(one.filled(args))
+		return
+	}
+	before, was := len(r.f.Apart), len(r.f.Lines)
+	list, known := r.rounds(t, vars)
+	for _, one := range list {
+		read(one.filled(args))
+	}
+	if len(r.f.Apart) > before || len(r.f.Lines) > was || known {
+		r.use(args)
 	}
 }
 
@@ -231,10 +256,14 @@ func (r *treeReader) ansibleFile(module string, args *source.Node) {
 // ansibleLoops are the keys that repeat a task.
 var ansibleLoops = []string{"loop", "with_items", "with_dict", "with_list", "with_flattened"}
 
-// loop reads a task of module sysctl for each item of its loop.
-func (r *treeReader) loop(t *source.Node, module source.Entry, vars map[string]*source.Node) {
-	args := arguments(module.Value)
-	r.use(module.Value)
+// round is one execution of a task that may be in a loop.
+type round struct {
+	value func(expression string) *source.Node
+	line  int // of the item of the loop; 0: there is none
+}
+
+// rounds returns the executions of a task. It returns false if it is not known which there are.
+func (r *treeReader) rounds(t *source.Node, vars map[string]*source.Node) (list []round, known bool) {
 	variable := text(t, "loop_control", "loop_var")
 	if variable == "" {
 		variable = "item"
@@ -245,32 +274,56 @@ func (r *treeReader) loop(t *source.Node, module source.Entry, vars map[string]*
 			continue
 		}
 		r.use(over.Value)
-		list := over.Value
-		if list.Kind == source.Scalar {
-			m := wholeExpression.FindStringSubmatch(strings.TrimSpace(list.Text))
+		from := over.Value
+		if from.Kind == source.Scalar {
+			m := wholeExpression.FindStringSubmatch(strings.TrimSpace(from.Text))
 			if m == nil || vars[m[1]] == nil || m[2] != "" && !strings.Contains(m[2], "dict2items") {
-				r.f.apart(Unread, over.Key.At.Line, r.line(over.Key.At.Line), "depends on "+list.Text)
-				return
+				r.f.apart(Unread, over.Key.At.Line, r.line(over.Key.At.Line), "depends on "+from.Text)
+				return nil, false
 			}
-			list = vars[m[1]]
-			r.use(list)
+			from = vars[m[1]]
+			r.use(from)
 		}
-		items := list.Items
-		for _, e := range list.Entries { // of with_dict, or of dict2items
+		items := from.Items
+		for _, e := range from.Entries { // of with_dict, or of dict2items
 			items = append(items, &source.Node{Kind: source.Mapping, At: e.Key.At, Entries: []source.Entry{
 				{Key: &source.Node{Kind: source.Scalar, Text: "key"}, Value: e.Key},
 				{Key: &source.Node{Kind: source.Scalar, Text: "value"}, Value: e.Value}}})
 		}
 		for _, item := range items {
-			r.ansibleSysctl(module, args, func(expression string) *source.Node {
+			list = append(list, round{func(expression string) *source.Node {
 				return resolve(expression, variable, item, vars)
-			}, max(1, item.At.Line))
+			}, max(1, item.At.Line)})
 		}
-		return
+		return list, true
 	}
-	r.ansibleSysctl(module, args, func(expression string) *source.Node {
-		return resolve(expression, "", nil, vars)
-	}, 0)
+	return []round{{func(expression string) *source.Node { return resolve(expression, "", nil, vars) }, 0}}, true
+}
+
+// fill returns the text of an argument with the values of its expressions.
+func (one round) fill(text string) string {
+	return expression.ReplaceAllStringFunc(text, func(whole string) string {
+		n := one.value(expression.FindStringSubmatch(whole)[1])
+		if n == nil || n.Kind != source.Scalar {
+			return whole
+		}
+		return n.Text
+	})
+}
+
+// filled returns the arguments of a module, with the values of their expressions.
+func (one round) filled(args *source.Node) *source.Node {
+	made := &source.Node{Kind: args.Kind, At: args.At, Text: one.fill(args.Text), Block: args.Block}
+	if made.Text != args.Text && one.line > 0 {
+		made.At, made.Block = source.Position{Line: one.line}, false
+	}
+	for _, e := range args.Entries {
+		made.Entries = append(made.Entries, source.Entry{Key: e.Key, Value: one.filled(e.Value)})
+	}
+	for _, item := range args.Items {
+		made.Items = append(made.Items, one.filled(item))
+	}
+	return made
 }
 
 // arguments returns the arguments of a module: a mapping, or a text "name=x value='1 2'".
@@ -306,35 +359,24 @@ func resolve(expression, variable string, item *source.Node, vars map[string]*so
 	return at(n, parts[1:]...)
 }
 
-// ansibleSysctl reads a call of module sysctl. Line is that of the item of a loop; 0: there is none.
-func (r *treeReader) ansibleSysctl(module source.Entry, args *source.Node, value func(string) *source.Node, line int) {
-	filled := func(key string) (string, int) {
-		e, is := args.Get(key)
-		if !is || e.Value.Kind != source.Scalar {
-			return "", module.Key.At.Line
-		}
-		return expression.ReplaceAllStringFunc(e.Value.Text, func(whole string) string {
-			n := value(expression.FindStringSubmatch(whole)[1])
-			if n == nil || n.Kind != source.Scalar {
-				return whole
+// ansibleSysctl reads a call of module sysctl.
+func (r *treeReader) ansibleSysctl(module source.Entry, args *source.Node, one round) {
+	filled := func(keys ...string) (string, int) {
+		for _, key := range keys {
+			if e, is := args.Get(key); is && e.Value.Kind == source.Scalar {
+				return one.fill(e.Value.Text), e.Value.At.Line
 			}
-			return n.Text
-		}), e.Value.At.Line
+		}
+		return "", module.Key.At.Line
 	}
-	name, own := filled("name")
-	if name == "" {
-		name, own = filled("key")
-	}
-	if line == 0 {
-		line = max(1, own)
+	name, line := filled("name", "key")
+	if line = max(1, line); one.line > 0 {
+		line = one.line
 	}
 	if state, _ := filled("state"); state == "absent" {
 		r.f.apart(Note, line, r.line(line), "takes the parameter out of a file, and sets nothing")
 		return
 	}
-	setting, _ := filled("value")
-	if setting == "" {
-		setting, _ = filled("val")
-	}
-	r.set(line, name, setting)
+	value, _ := filled("value", "val")
+	r.set(line, name, value)
 }

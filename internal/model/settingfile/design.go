@@ -51,10 +51,6 @@ type Design struct {
 	Lines []Line
 	// Untried lists settings of the list that are not tried, with the reason.
 	Untried []Untried
-	// Amended lists lines that were corrected in, or added to, the list.
-	Amended []Amended
-	// Written are the lines before they were corrected. Empty: they were not.
-	Written []Line
 	// Ablate adds levels that try each line alone, and the list without it. It has no effect on a
 	// single line.
 	Ablate bool
@@ -70,9 +66,6 @@ type Design struct {
 
 // Untried is a setting of a list that is not tried.
 type Untried struct{ Key, Value, Why string }
-
-// Amended is a setting that was corrected from Was or, if that is empty, added.
-type Amended struct{ Key, Was, Why string }
 
 // Set is a set of lines of a list that are tried together.
 type Set struct {
@@ -103,11 +96,6 @@ func (d Design) levels() []level {
 	list := []level{
 		{name: AsItIs, about: AboutNone},
 		{name: TheList, about: AboutAll + d.tried(), lines: d.Lines},
-	}
-	if len(d.Written) > 0 {
-		list[1].about = AboutAll + d.tried() + ", as corrected"
-		list = append(list, level{name: Written, about: "what hosts take of the list before it was corrected",
-			lines: d.Written})
 	}
 	return append(list, level{name: OffAgain,
 		about: "as it is once more: what differs here is chance, or was left behind"})
@@ -168,13 +156,6 @@ func (d Design) Study(file string, base []byte) ([]byte, error) {
 	for _, u := range d.Untried {
 		fmt.Fprintf(b, "      %s: {value: %s, why: %s}\n", source.Quoted(u.Key), source.Quoted(u.Value),
 			source.Quoted(u.Why))
-	}
-	if len(d.Amended) > 0 {
-		fmt.Fprint(b, "    amended:\n")
-	}
-	for _, a := range d.Amended {
-		fmt.Fprintf(b, "      %s: {was: %s, why: %s}\n", source.Quoted(a.Key), source.Quoted(a.Was),
-			source.Quoted(a.Why))
 	}
 	fmt.Fprint(b, "    levels:\n")
 	for _, l := range d.levels() {

@@ -9,6 +9,7 @@ package settingfile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -25,8 +26,10 @@ type File struct {
 	Apart []Apart
 	// Documents describes each document of a file with several. Nil: there is one.
 	Documents []Document
-	// Blank is set if the file has nothing but comments.
+	// Blank is set if the file has nothing but comments, and lines that are known to set nothing.
 	Blank bool
+
+	depth int // of files within files that it is in
 }
 
 // Document is one of several documents in a file.
@@ -141,27 +144,36 @@ func (f *File) set(l Line, text string) {
 }
 
 // Unread returns the number of lines that were not understood.
-func (f *File) Unread() (n int) {
+func (f *File) Unread() int {
+	seen := map[int]bool{}
 	for _, a := range f.Apart {
 		if a.Kind == Unread {
-			n++
+			seen[a.Line] = true
 		}
 	}
-	return n
+	return len(seen)
 }
 
-// Nothing reports whether the file has content of which nothing was read: no setting, and nothing
-// that is known to be none.
+// Nothing reports whether the file has content of which nothing was read: no setting, and no line
+// whose settings are known.
 func (f *File) Nothing() bool {
-	if len(f.Lines) > 0 || f.Blank {
-		return false
+	return len(f.Lines) == 0 && !f.Blank && !slices.ContainsFunc(f.Apart, func(a Apart) bool {
+		return a.Kind == Wrong && len(a.Instead) > 0
+	})
+}
+
+// Candidates returns the number of lines that set something, or may have been meant to.
+func (f *File) Candidates() int {
+	seen := map[int]bool{}
+	for _, l := range f.Lines {
+		seen[l.Line] = true
 	}
 	for _, a := range f.Apart {
-		if a.Kind == Note || a.Kind == Wrong && len(a.Instead) > 0 {
-			return false
+		if a.Kind == Unread || a.Kind == Wrong {
+			seen[a.Line] = true
 		}
 	}
-	return true
+	return len(seen)
 }
 
 // longest is the number of bytes of a line that is shown as text.

@@ -211,7 +211,7 @@ func FuzzRead(f *testing.F) {
 				templated(l.Setting()) != "" || blanks.MatchString(l.Key) || program.MatchString(l.Setting()) {
 				continue // written as it is it would mean something else
 			}
-			again := Read("again.conf", []byte(l.Setting()+"\n"), Linux)
+			again := Read("again.conf", []byte(l.Setting()+"\n"), file.System)
 			if again.Format == sysctlConf && (len(again.Lines) != 1 || again.Lines[0].Value != l.Value ||
 				again.Lines[0].Key != l.Key) {
 				t.Fatalf("%q is read as %+v", l.Setting(), again.Lines)

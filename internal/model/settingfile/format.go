@@ -73,23 +73,59 @@ func Formats() (list []Described) {
 }
 
 // Read parses a file. If system is empty, it is detected from the keys.
-func Read(name string, text []byte, system string) File {
-	f := File{Name: name, System: system}
-	f.Format = recognise(name, string(text))
+func Read(name string, text []byte, system string) File { return read(name, string(text), system, 0) }
+
+// deepestFile bounds files within files: a script in a list of files in the data of a machine.
+const deepestFile = 4
+
+func read(name, text, system string, depth int) File {
+	f := File{Name: name, System: system, depth: depth}
+	f.Format = recognise(name, text)
 	switch of := find(f.Format); {
 	case of == nil || of.read == nil:
-		f.documents(string(text))
+		f.documents(text)
 	default:
-		of.read(&f, string(text))
+		of.read(&f, text)
 	}
-	f.Blank = len(f.Lines)+len(f.Apart) == 0 && blank(string(text))
-	if f.System != "" {
-		return f
+	if f.System == "" {
+		if f.System = f.guess(); f.System != Linux && f.Format == sysctlConf {
+			return read(name, text, f.System, depth) // by the rules of that system
+		}
 	}
-	if f.System = f.guess(); f.System != Linux && f.Format == sysctlConf {
-		return Read(name, text, f.System) // by the rules of that system
+	if f.Format == sysctlConf && f.System == Linux {
+		f.foreignKeys()
 	}
+	slices.SortStableFunc(f.Apart, func(a, b Apart) int { return cmp.Compare(a.Line, b.Line) })
+	noted := !slices.ContainsFunc(f.Apart, func(a Apart) bool { return a.Kind != Note })
+	f.Blank = len(f.Lines) == 0 && noted && (len(f.Apart) > 0 || blank(text))
 	return f
+}
+
+// nested reads a text within the file as a file of its own. At converts its lines to those of this file.
+func (f *File) nested(name, text string, at func(int) int) File {
+	inner := File{Name: name}
+	if f.depth >= deepestFile {
+		inner.apart(Unread, 1, name, "a file within too many others")
+	} else {
+		inner = read(name, text, f.System, f.depth+1)
+	}
+	for i := range inner.Lines {
+		inner.Lines[i].File, inner.Lines[i].Line = f.Name, at(inner.Lines[i].Line)
+	}
+	for i := range inner.Apart {
+		inner.Apart[i].File, inner.Apart[i].Line = f.Name, at(inner.Apart[i].Line)
+	}
+	return inner
+}
+
+// block reads a part of a text that may be a list, a script or a document. Name has the ending of such
+// a file, if one is known.
+func (f *File) block(name, text string, at func(int) int) {
+	if recognise(name, text) == sysctlConf {
+		name = "sysctl.d/" + name
+	}
+	inner := f.nested(name, text, at)
+	f.Lines, f.Apart = append(f.Lines, inner.Lines...), append(f.Apart, inner.Apart...)
 }
 
 // blank reports whether a text has only comments.
@@ -112,18 +148,32 @@ func recognise(name, text string) string {
 			return f.name
 		}
 	}
-	if documentFile(base) {
+	switch {
+	case mimeHead.MatchString(text):
+		return mimeFile
+	case documentFile(base) || tomlHead.MatchString(text):
 		return ""
+	case shebang.MatchString(text): // which may write files of any other format
+		return scriptFile
+	case fence.MatchString(text):
+		return markdownFile
 	}
 	for _, f := range formats {
 		if f.has != nil && f.has(text) {
 			return f.name
 		}
 	}
-	if strings.HasSuffix(base, ".conf") || !resemblesDocuments(text) {
+	switch ending := strings.HasSuffix(base, ".conf"); {
+	case beginsSection(text):
+		return iniFile
+	case !ending && resemblesDocuments(text):
+		return ""
+	case !ending && resemblesCommands(text):
+		return scriptFile
+	case blank(text) || resemblesSettings(text) || ending && resemblesCommands(text):
 		return sysctlConf
 	}
-	return ""
+	return plainText
 }
 
 // firstEntry returns the first line that is neither blank nor a comment.

@@ -11,7 +11,7 @@ import (
 var _ = register(&format{
 	name: "ignition", label: "Ignition or Butane config", manual: "coreos.github.io/ignition, coreos.github.io/butane",
 	by:     "`ignition:`, or `variant:` with `version:`",
-	yields: "`storage.files` whose contents are inline or a `data:` URL, without compression",
+	yields: "`systemd.units`; `storage.files` whose contents are inline or a `data:` URL, without compression",
 	shape: func(n *source.Node) bool {
 		return at(n, "ignition") != nil || text(n, "variant") != "" && text(n, "version") != ""
 	},
@@ -20,6 +20,13 @@ var _ = register(&format{
 
 // ignition reads the files of a config of Ignition or Butane.
 func (r *treeReader) ignition(n *source.Node) {
+	if units := at(n, "systemd", "units"); units != nil {
+		for _, unit := range units.Items {
+			if contents := at(unit, "contents"); contents != nil && contents.Kind == source.Scalar {
+				r.content(text(unit, "name"), contents)
+			}
+		}
+	}
 	files := at(n, "storage", "files")
 	if files == nil {
 		return

@@ -7,7 +7,7 @@ import (
 
 var _ = register(&format{
 	name: "interfaces", label: "interfaces", manual: "interfaces(5)", by: "`interfaces`, `interfaces.d`",
-	yields: "`offload-…`, `hardware-dma-ring-…`, `mtu`, `up ethtool …`",
+	yields: "`offload-…`, `hardware-dma-ring-…`, `mtu`, commands of `up`, `pre-up` and `post-up` as a script",
 	named:  func(base, dir string) bool { return base == "interfaces" || dir == "interfaces.d" },
 	read:   (*File).interfaces,
 })
@@ -24,27 +24,34 @@ var hook = regexp.MustCompile(`^(pre-|post-)?(up|down)$`)
 // interfaces parses interfaces(5).
 func (f *File) interfaces(text string) {
 	iface := anyInterface
-	for n, line := range entries(text) {
+	s := newScript(f, "#!/bin/sh")
+	for n, line := range joined(text) {
 		words := strings.Fields(line)
-		if words[0] == "iface" && len(words) > 1 {
+		switch m := hook.FindStringSubmatch(words[0]); {
+		case words[0] == "iface" && len(words) > 1:
 			iface = words[1]
-			continue
-		}
-		if f.commands(n, line, iface) {
-			continue
-		}
-		if hook.MatchString(words[0]) {
-			f.apart(Unread, n, line, "a command that is not known here")
-			continue
-		}
-		if words[0] == "mtu" && len(words) == 2 {
+		case words[0] == "source" || words[0] == "source-directory":
+			f.apart(Unread, n, line, "another file: give that as well")
+		case m != nil && m[2] == "down":
+			if command := strings.TrimPrefix(line, words[0]); sets(command) {
+				f.apart(Note, n, line, "is done when the interface is taken down")
+			}
+		case m != nil:
+			command := strings.TrimSpace(strings.TrimPrefix(line, words[0]))
+			s.run(interfaceName.ReplaceAllLiteralString(command, iface), func(int) int { return n })
+		case words[0] == "mtu" && len(words) == 2:
 			f.addLink(n, iface, "mtu", words[1])
-		}
-		for _, k := range interfacesKeys {
-			if key, ok := strings.CutPrefix(words[0], k.prefix); ok && len(words) == 2 {
-				f.add(n, iface, k.group, strings.TrimPrefix(key, "autoneg-"), words[1])
-				break
+		default:
+			for _, k := range interfacesKeys {
+				if key, ok := strings.CutPrefix(words[0], k.prefix); ok && len(words) == 2 {
+					f.add(n, iface, k.group, strings.TrimPrefix(key, "autoneg-"), words[1])
+					break
+				}
 			}
 		}
 	}
+	s.finish()
 }
+
+// interfaceName matches the name of the interface in commands of interfaces(5) and rules of udev(7).
+var interfaceName = regexp.MustCompile(`"?(\$\{?IFACE\}?|--IFACE--|%k|\$kernel|\$name|\$env\{INTERFACE\})"?`)

@@ -12,9 +12,13 @@ var _ = register(&format{
 	by:     "`apiVersion:` and `kind:`",
 	yields: "`securityContext.sysctls` of pods and of templates of pods, in the network namespace of the pod; " +
 		"commands of containers that are scripts; files of a ConfigMap that are lists or scripts; profiles of a " +
-		"Tuned, files of a MachineConfig",
-	shape: func(n *source.Node) bool { return text(n, "apiVersion") != "" && text(n, "kind") != "" },
-	tree:  (*treeReader).kubernetes,
+		"Tuned, files and units of a MachineConfig; `sysctlParameters`, commands, files and user data of nodes " +
+		"(kOps, eksctl, Karpenter, Cluster API)",
+	shape: func(n *source.Node) bool {
+		version := text(n, "apiVersion")
+		return version != "" && version != talosVersion && text(n, "kind") != ""
+	},
+	tree: (*treeReader).kubernetes,
 })
 
 // kubernetes reads an object of Kubernetes.
@@ -58,6 +62,43 @@ func (r *treeReader) kubernetes(n *source.Node) {
 		}
 	default:
 		r.pods(n, strings.TrimSpace(kind+" "+name), 0)
+	}
+	r.bootstrap(n, 0)
+}
+
+// bootCommands are keys of lists of commands that a node executes when it boots, of eksctl and of Cluster
+// API. userData are those of a file.
+var (
+	bootCommands = wordSet("preBootstrapCommands bootstrapCommands postBootstrapCommands preKubeadmCommands " +
+		"postKubeadmCommands bootCommands")
+	userData = wordSet("userData user-data overrideBootstrapCommand cloudInit")
+)
+
+// bootstrap reads what nodes are set up by, at any depth.
+func (r *treeReader) bootstrap(n *source.Node, depth int) {
+	if depth > deepest || r.used[n] {
+		return
+	}
+	for _, item := range n.Items {
+		r.bootstrap(item, depth+1)
+	}
+	for _, e := range n.Entries {
+		switch key := e.Key.Text; {
+		case bootCommands[key] && e.Value.Kind == source.List:
+			r.commands(e.Value)
+		case userData[key] && e.Value.Kind == source.Scalar && sets(e.Value.Text):
+			r.content(key, e.Value)
+		case key == "files" && e.Value.Kind == source.List:
+			for _, file := range e.Value.Items {
+				if content := at(file, "content"); content != nil && content.Kind == source.Scalar {
+					r.stored(text(file, "path"), content, text(file, "encoding"))
+				}
+			}
+		case key == "patch" && e.Value.Kind == source.Scalar && sets(e.Value.Text):
+			r.content("patch.yaml", e.Value)
+		default:
+			r.bootstrap(e.Value, depth+1)
+		}
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 var _ = register(&format{
 	name: "nix", label: "NixOS module",
 	manual: "search.nixos.org, boot.kernel.sysctl", by: "`.nix`, or `boot.kernel.sysctl`",
-	yields: "`boot.kernel.sysctl`, in one path or nested, with `mkForce`, `mkDefault` and `mkIf`; other expressions " +
-		"are not read",
+	yields: "`boot.kernel.sysctl`, in one path or nested, with `mkForce`, `mkDefault`, `mkIf` and the like; other " +
+		"expressions are not read",
 	named: func(base, _ string) bool { return path.Ext(base) == ".nix" },
 	has:   func(text string) bool { return nixPath.MatchString(text) },
 	read:  (*File).nix,
@@ -60,7 +60,7 @@ func (f *File) nix(text string) {
 			if now.equals {
 				scope.path = now.path
 				for _, v := range now.value {
-					if v.text == "mkIf" || v.text == "if" {
+					if v.text == "mkIf" || v.text == "if" || v.text == "optionalAttrs" {
 						scope.when = fmt.Sprintf("%s on line %d", v.text, v.line)
 					}
 				}

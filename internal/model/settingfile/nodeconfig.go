@@ -9,10 +9,13 @@ import (
 var _ = register(&format{
 	name: "gke", label: "GKE node system config",
 	manual: "cloud.google.com/kubernetes-engine, node system configuration",
-	by:     "`linuxConfig:`",
-	yields: "`linuxConfig.sysctl`",
-	shape:  func(n *source.Node) bool { return at(n, "linuxConfig") != nil },
-	tree:   func(r *treeReader, n *source.Node) { r.mapping(at(n, "linuxConfig", "sysctl")) },
+	by:     "`linuxConfig:`, `linuxNodeConfig:`",
+	yields: "`linuxConfig.sysctl`, `linuxNodeConfig.sysctls`",
+	shape:  func(n *source.Node) bool { return at(n, "linuxConfig") != nil || at(n, "linuxNodeConfig") != nil },
+	tree: func(r *treeReader, n *source.Node) {
+		r.mapping(at(n, "linuxConfig", "sysctl"))
+		r.mapping(at(n, "linuxNodeConfig", "sysctls"))
+	},
 })
 
 var _ = register(&format{

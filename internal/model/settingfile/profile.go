@@ -1,6 +1,7 @@
 package settingfile
 
 import (
+	"regexp"
 	"strings"
 
 	"linerate/internal/model/setting"
@@ -10,20 +11,38 @@ const tunedProfile = "tuned" // sections of key=value
 
 var _ = register(&format{
 	name: tunedProfile, label: "tuned profile", manual: "tuned-profiles(7)",
-	by: "`tuned.conf`, or the first line is a section",
-	yields: "`[sysctl]`, `[net]` (coalesce, channels, ring, pause, features), `[cpu]` (governor), `[sysfs]`. Not " +
-		"read: variables, and profiles that are included: give their files as well",
+	by: "`tuned.conf`, or the first line is a section of tuned, such as `[main]`",
+	yields: "`[sysctl]`, `[net]` (coalesce, channels, ring, pause, features), `[cpu]` (governor), `[sysfs]`, " +
+		"with the values of `[variables]`. Profiles that are included are not read: give their files as well",
 	named: func(base, _ string) bool { return base == "tuned.conf" },
-	has:   beginsSection,
-	read:  (*File).profile,
+	has: func(text string) bool {
+		return beginsSection(text) && tunedSections[strings.ToLower(strings.Trim(firstEntry(text), "[]"))]
+	},
+	read: (*File).profile,
 })
+
+// tunedSections are sections of tuned by which a profile is recognised.
+var tunedSections = wordSet("main sysctl net cpu sysfs vm variables bootloader disk scheduler script")
+
+// tunedVariable matches a variable in a value. One of another kind has a colon: ${f:calc_isolated_cores}.
+var tunedVariable = regexp.MustCompile(`\$\{(\w+)\}`)
+
+// longestValue bounds a value with variables, each of which may have others.
+const longestValue = 4096
 
 // profile parses a tuned profile: [sysctl] sets kernel parameters, [net], [cpu] and [sysfs] options of
 // NICs and CPUs. Other sections belong to other plug-ins of tuned. Profiles that it includes are not
 // read.
 func (f *File) profile(text string) {
 	section, devices := "", []string{anyInterface}
+	variables := map[string]string{}
 	for n, line := range entries(text) {
+		line = tunedVariable.ReplaceAllStringFunc(line, func(whole string) string {
+			if value, known := variables[tunedVariable.FindStringSubmatch(whole)[1]]; known {
+				return value
+			}
+			return whole
+		})
 		if line[0] == '[' {
 			section, devices = strings.ToLower(strings.Trim(line, "[]")), []string{anyInterface}
 			continue
@@ -31,10 +50,14 @@ func (f *File) profile(text string) {
 		key, value, found := strings.Cut(line, "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		switch {
+		case section == "variables" && key == "include":
+			f.apart(Unread, n, line, "variables of another file, which is not read")
+		case section == "variables" && found && len(value) <= longestValue:
+			variables[key] = value
+		case templated(value) != "":
+			f.apart(Unread, n, line, dependsOn(templated(value)))
 		case section == "net" && key == "devices":
 			devices = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
-		case section == "cpu" && key == "governor" && templated(value) == "":
-			f.tunedNet(n, section, key, value, devices)
 		case f.tunedNet(n, section, key, value, devices):
 		case key == "type" || key == "enabled" || key == "replace" || key == "priority":
 			// about the section, not of it
@@ -43,7 +66,7 @@ func (f *File) profile(text string) {
 		case section == "main" && key == "include":
 			f.apart(Unread, n, line, "another profile, which is not read: give its file as well")
 		case section == "sysfs" && f.sysfs(n, strings.TrimPrefix(key, sysfs), value, anyInterface):
-		case section == "main" || section == "variables" && found:
+		case section == "main":
 		default:
 			f.apart(Unread, n, line, "section ["+section+"] is no list of kernel parameters: tuned does that itself")
 		}

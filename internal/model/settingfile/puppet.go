@@ -176,8 +176,8 @@ func (f *File) unmentioned(text string) {
 		known[a.Line] = true
 	}
 	for n, line := range entries(text) {
-		if m := mention.FindStringSubmatch(line); m != nil && !known[n] && !strings.HasPrefix(line, "//") {
-			f.apart(Unread, n, line, m[1]+" is in a place in which "+FormatName(f.Format)+" has no parameters")
+		if sets(line) && !known[n] && !strings.HasPrefix(line, "//") {
+			f.apart(Unread, n, line, "in a place in which "+FormatName(f.Format)+" has no parameters")
 		}
 	}
 }

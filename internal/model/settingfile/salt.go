@@ -39,6 +39,10 @@ func (r *treeReader) salt(n *source.Node) {
 			switch f.Key.Text {
 			case "sysctl.present":
 				r.use(f.Value)
+				if names := at(args, "names"); names != nil {
+					r.saltNames(names, args)
+					continue
+				}
 				value, has := args.Get("value")
 				if !has {
 					r.unread(f.Key, "expected a value of "+name.Value.Text)
@@ -60,5 +64,25 @@ func (r *treeReader) salt(n *source.Node) {
 				}
 			}
 		}
+	}
+}
+
+// saltNames reads a state with several names, each of which may have a value of its own.
+func (r *treeReader) saltNames(names, args *source.Node) {
+	for _, item := range names.Items {
+		name, value := item, at(args, "value")
+		for _, e := range item.Entries {
+			name = e.Key
+			for _, own := range e.Value.Items {
+				if one := at(own, "value"); one != nil {
+					value = one
+				}
+			}
+		}
+		if value == nil || name.Kind != source.Scalar {
+			r.unread(item, "expected a value of "+name.Text)
+			continue
+		}
+		r.parameter(name, value)
 	}
 }

@@ -14,18 +14,72 @@ const scriptFile = "script" // commands for a shell
 
 var _ = register(&format{
 	name: scriptFile, label: "script",
-	manual: "bash(1), sysctl(8), ethtool(8), ip(8), tc(8)", by: "`.sh`, or `#!` of a shell",
+	manual: "bash(1), sysctl(8), ethtool(8), ip(8), tc(8)",
+	by:     "`.sh`, `#!` of a shell, or lines that are commands, also after a prompt",
 	yields: "sysctl(8) with words, files and standard input; writes to `/proc/sys`, `/sys` and `sysctl.d` by `echo`, " +
 		"`printf`, `cat`, `tee` and here-documents; ethtool(8), cpupower(1), `ip link set`, `tc qdisc`, `docker run " +
 		"--sysctl`. Loops over words, functions, variables, arithmetic and both branches of conditions are followed",
 	named: func(base, _ string) bool { return path.Ext(base) == ".sh" || path.Ext(base) == ".bash" },
 	has:   func(text string) bool { return shebang.MatchString(text) },
 	read: func(f *File, text string) {
+		if strings.Contains(text, "\r\n") {
+			f.apart(Odd, 1, firstEntry(text), "lines end with CR LF, as on Windows: for a shell the CR belongs to the "+
+				"last word of a line; dos2unix takes it away")
+			text = strings.ReplaceAll(text, "\r\n", "\n")
+		}
+		if prompt.MatchString(text) && !shebang.MatchString(text) {
+			text = f.withoutPrompts(text)
+		}
 		s := newScript(f, text)
 		s.run(text, nil)
 		s.finish()
 	},
 })
+
+// prompt matches what a shell prints before a command, in text that was copied from a terminal.
+var prompt = regexp.MustCompile(`(?m)^(?:\[?[\w.-]+@[\w.-]+[^$#\n]{0,80}[$#]|\$)[ \t]+`)
+
+// withoutPrompts returns the commands of a text from a terminal, in their lines. Lines without a prompt
+// are what commands printed.
+func (f *File) withoutPrompts(text string) string {
+	var b strings.Builder
+	continued := false
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if at := prompt.FindStringIndex(line); at != nil || continued {
+			if at != nil {
+				line = line[at[1]:]
+			}
+			continued = strings.HasSuffix(strings.TrimRight(line, "\r\n"), `\`)
+			b.WriteString(line)
+			continue
+		}
+		if settingLine.MatchString(line) {
+			f.apart(Note, n, line, "what a command printed, which sets nothing")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// shellCommand matches a line that is a command with which people set something.
+var shellCommand = regexp.MustCompile(`^(sudo\s+)?(/(usr/)?s?bin/)?((sysctl|ethtool|ip|ifconfig|tc|modprobe|cpupower|docker|` +
+	`podman|systemctl|nmcli|uci|kubectl|ssh|export|sed)\s+\S|(echo|printf|cat)\s.*(>|\|\s*(sudo\s+)?tee)|for\s+\w+\s+in\s)`)
+
+// resemblesCommands reports whether a text without a name consists of commands: it begins with one, or with
+// a prompt, and has no line that is one of a list.
+func resemblesCommands(text string) bool {
+	if !shellCommand.MatchString(firstEntry(text)) {
+		return prompt.MatchString(text)
+	}
+	for _, line := range entries(text) {
+		if settingLine.MatchString(line) {
+			return false
+		}
+	}
+	return true
+}
 
 // shebang matches the first line of a script for a shell.
 var shebang = regexp.MustCompile(`^#!\s*\S*(/|\s)(ba|da|a|k|z)?sh\b`)
@@ -110,9 +164,13 @@ func (s *script) finish() {
 	s.f.Lines = slices.Clip(kept)
 }
 
-// note appends a remark on a command, once for each line and reason.
+// note appends a remark on a command, once for each line and reason. That a command was not read is said
+// once, also of a loop.
 func (s *script) note(kind Kind, e shellscript.Event, why string, instead ...string) {
-	id := itoa(e.At) + e.Source + why
+	id := itoa(e.At) + e.Source
+	if kind != Unread {
+		id += why
+	}
 	if !s.said[id] {
 		s.said[id] = true
 		s.f.apart(kind, e.At, e.Source, why, instead...)
@@ -313,8 +371,17 @@ func (s *script) tc(e shellscript.Event, words []string, on string) {
 // containerCommand reads the option --sysctl of docker run and podman run.
 func (s *script) containerCommand(e shellscript.Event, words []string) {
 	if len(words) < 2 || !slices.Contains([]string{"run", "create", "container"}, words[1]) {
+		if sets(e.Source) {
+			s.note(Unread, e, "what is executed in a container is not read here")
+		}
 		return
 	}
+	before := len(s.f.Lines) + len(s.f.Apart)
+	defer func() {
+		if len(s.f.Lines)+len(s.f.Apart) == before && sets(e.Source) {
+			s.note(Unread, e, "what is executed in a container is not read here")
+		}
+	}()
 	for i, w := range words {
 		text, is := strings.CutPrefix(w, "--sysctl=")
 		depends := e.Command.Words[i].Depends

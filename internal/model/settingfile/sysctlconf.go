@@ -4,6 +4,8 @@ import (
 	"iter"
 	"path"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -39,9 +41,61 @@ var _ = register(&format{
 
 // conf parses lines "key = value".
 func (f *File) conf(text string) {
+	continued := 0 // the line before, if that ends with a backslash
 	for n, line := range entries(text) {
-		f.sysctl(n, line)
+		begun := continued == n-1 && n > 1
+		if continued = 0; strings.HasSuffix(line, `\`) {
+			continued = n
+		}
+		before := len(f.Lines)
+		if f.sysctl(n, line); begun && len(f.Lines) == before {
+			f.Apart[len(f.Apart)-1].Why = `a backslash does not continue a line: write all values on one line`
+		}
 	}
+}
+
+// tops are the first parts of the names of Linux' parameters: the directories of /proc/sys.
+var tops = wordSet("abi crypto debug dev fs fscache kernel lnet net sunrpc user vm xen")
+
+// bsdTops are those of other systems.
+var bsdTops = wordSet("cam compat ddb dev hw iogpu kern machdep net p1003_1b security user vfs vm")
+
+// top returns the first part of a name.
+func top(key string) string {
+	part, _, _ := strings.Cut(key, ".")
+	return part
+}
+
+// settingLine matches a line that sets a parameter, with its name.
+var settingLine = regexp.MustCompile(`^-?\s*["']?([a-z][\w-]*[./][^="']*?)["']?\s*=`)
+
+// resemblesSettings reports whether a text has a line that sets a parameter, or lines most of which were
+// meant to.
+func resemblesSettings(text string) bool {
+	meant, all := 0, 0
+	for _, line := range entries(text) {
+		m := settingLine.FindStringSubmatch(line)
+		if m != nil && (tops[top(dotted(m[1]))] || bsdTops[top(dotted(m[1]))]) {
+			return true
+		}
+		all++
+		if list, _ := intended(line); len(list) > 0 {
+			meant++
+		}
+	}
+	return meant > 0 && 2*meant >= all // otherwise it is a text that mentions one
+}
+
+// foreignKeys takes lines out whose names no parameter of Linux can have.
+func (f *File) foreignKeys() {
+	f.Lines = slices.DeleteFunc(f.Lines, func(l Line) bool {
+		first := top(l.Key)
+		if l.IsOption() || tops[first] {
+			return false
+		}
+		f.apart(Unread, l.Line, l.Setting(), "no kernel parameter has a name that begins with "+strconv.Quote(first))
+		return true
+	})
 }
 
 // entries returns the lines of a text with their numbers, without blank lines and comments.
@@ -63,15 +117,8 @@ func isSysctlFile(name string) bool {
 	return path.Base(name) == "sysctl.conf" || path.Base(path.Dir(name)) == "sysctl.d"
 }
 
-// template matches a part of a text that another program replaces before it is used. blanks does so
-// for lines that it evaluates.
-var (
-	template = regexp.MustCompile(`\{\{-?\s*(.*?)\s*-?\}\}|<%=?\s*(.*?)\s*-?%>|\$\{[^}]*\}|@[A-Z][A-Z0-9_]*@`)
-	blanks   = regexp.MustCompile(`^(\{%|\{\{|<%)`)
-)
-
-// templated returns the part of a text that another program replaces. Empty: there is none.
-func templated(text string) string { return template.FindString(text) }
+// plainSetting matches a line of which nothing else can be meant, as are most.
+var plainSetting = regexp.MustCompile(`^[a-z][\w./-]*\s*=\s*[\w .\t-]*$`)
 
 // sysctl parses a line "key = value", quoted or not.
 func (f *File) sysctl(n int, line string) {
@@ -80,7 +127,7 @@ func (f *File) sysctl(n int, line string) {
 		f.apart(Unread, n, line, "a template: what it becomes is not known here")
 		return
 	}
-	if f.Format == sysctlConf {
+	if f.Format == sysctlConf && !plainSetting.MatchString(line) {
 		corrected, why := intended(line)
 		if len(corrected) > 1 {
 			f.apart(Wrong, n, line, why, corrected...)
@@ -127,7 +174,7 @@ func (f *File) sysctl(n int, line string) {
 		f.apart(Unread, n, text, pattern)
 		return
 	case templated(line) != "":
-		f.apart(Unread, n, text, "it depends on "+templated(line)+", which another program replaces")
+		f.apart(Unread, n, text, dependsOn(templated(line)))
 		return
 	}
 	l := Line{File: f.Name, Line: n, Key: dotted(key)}

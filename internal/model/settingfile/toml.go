@@ -3,12 +3,16 @@ package settingfile
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 
 	"linerate/internal/model/source"
 )
+
+// tomlHead matches the beginning of Bottlerocket's settings, in a file whose name says nothing.
+var tomlHead = regexp.MustCompile(`\A(?:\s|#[^\n]*\n)*\[settings[.\]]`)
 
 // maxTOML bounds a file of TOML.
 const maxTOML = 256 << 10

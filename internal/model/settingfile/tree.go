@@ -36,15 +36,19 @@ var yamlLine = regexp.MustCompile(`^(---(\s|$)|- |["']?[A-Za-z_][\w./:-]*["']?:(
 // document has the shape of a format, or keys that are kernel parameters.
 func resemblesDocuments(text string) bool {
 	line := firstEntry(text)
-	if strings.HasPrefix(text, "#cloud-config") || strings.HasPrefix(line, "{") {
+	if strings.HasPrefix(text, "#cloud-config") || strings.HasPrefix(line, "{") && !bare.MatchString(line) {
 		return true
+	}
+	if bare.MatchString(text) {
+		text = mask(text).text
+		line = firstEntry(text)
 	}
 	if !yamlLine.MatchString(line) {
 		return false
 	}
 	list, err := source.Documents([]byte(text))
 	return err == nil && slices.ContainsFunc(list, func(n *source.Node) bool {
-		return shapeOf(n) != nil || hasParameters(n)
+		return shapeOf(n) != nil || hasParameters(n) || len(n.Entries) > 1
 	})
 }
 
@@ -53,7 +57,7 @@ func resemblesDocuments(text string) bool {
 func parseDocuments(name, text string) (list []*source.Node, generic string, err error) {
 	ext := path.Ext(name)
 	switch first := firstEntry(text); {
-	case ext == ".toml":
+	case ext == ".toml" || tomlHead.MatchString(text):
 		list, err = parseTOML(text)
 		return list, tomlFile, err
 	case ext == ".json" || ext == ".ign" || strings.HasPrefix(first, "{") && ext != ".yaml" && ext != ".yml":
@@ -76,9 +80,15 @@ func shapeOf(n *source.Node) *format {
 
 // documents reads the documents of a file, each by itself.
 func (f *File) documents(text string) {
+	lines := strings.Split(text, "\n")
+	var m *masking
+	if path.Ext(f.Name) != ".toml" && bare.MatchString(text) {
+		m = mask(text)
+		text = m.text
+		defer f.unmask(m)
+	}
 	list, generic, err := parseDocuments(f.Name, text)
 	f.Format = generic
-	lines := strings.Split(text, "\n")
 	for i, n := range list {
 		r := &treeReader{f: f, lines: lines, used: map[*source.Node]bool{}, format: find(generic)}
 		before := len(f.Lines)
@@ -116,7 +126,7 @@ func (f *File) notParsed(err error, lines []string) {
 	if n = max(1, n); n <= len(lines) {
 		text = lines[n-1]
 	}
-	if strings.Contains(text, "{{") || strings.Contains(text, "{%") {
+	if bare.MatchString(text) {
 		why += " (a template has to be rendered first)"
 	}
 	f.apart(Wrong, n, text, why)
@@ -144,7 +154,7 @@ var parameterKey = regexp.MustCompile(
 
 // mention matches a kernel parameter of the network within a text.
 var mention = regexp.MustCompile(
-	`(?:^|[^\w.])((?:net[./](?:core|ipv4|ipv6|netfilter|bridge|mptcp|unix|sctp|inet6?)[./][\w./*-]+)|sunrpc[./]\w+|fs[./]file-max|/proc/sys/[\w./*-]+)`)
+	`(?:^|[^\w.]|\bsysctl\.)((?:net[./](?:core|ipv4|ipv6|netfilter|bridge|mptcp|unix|sctp|inet6?)[./][\w./*-]+)|sunrpc[./]\w+|fs[./]file-max|/proc/sys/[\w./*-]+)`)
 
 // isParameter reports whether a text is the name of a kernel parameter.
 func isParameter(text string) bool { return parameterKey.MatchString(text) }
@@ -244,7 +254,7 @@ func (r *treeReader) parameter(key, value *source.Node) {
 	case value.Kind == source.Null:
 		r.f.apart(Wrong, key.At.Line, r.line(key.At.Line), "expected a value of "+key.Text)
 	default:
-		r.f.apart(Unread, key.At.Line, r.line(key.At.Line), "expected a text or a number as the value")
+		r.f.apart(Unread, key.At.Line, r.line(key.At.Line), "expected a text or a number as the value of "+key.Text)
 	}
 }
 
@@ -264,7 +274,7 @@ func (r *treeReader) set(line int, key, value string) {
 	line = max(1, line)
 	switch depends := templated(key + " = " + value); {
 	case depends != "":
-		r.f.apart(Unread, line, r.line(line), "it depends on "+depends+", which another program replaces")
+		r.f.apart(Unread, line, r.line(line), dependsOn(depends))
 	default:
 		r.f.set(Line{Line: line, Key: dotted(key), Value: value, Within: r.within, Container: r.container,
 			When: r.when},
@@ -280,6 +290,22 @@ func (r *treeReader) assignment(n *source.Node) {
 		return
 	}
 	r.f.apart(Wrong, max(1, n.At.Line), r.line(n.At.Line), "expected KEY=VALUE")
+}
+
+// assignments reads a list of texts "key=value". Those that are the defaults of a runtime are set in
+// containers.
+func (r *treeReader) assignments(name string, list *source.Node) {
+	for _, item := range list.Items {
+		key, _, is := strings.Cut(item.Text, "=")
+		if !is || item.Kind != source.Scalar || !isParameter(strings.TrimSpace(key)) || r.used[item] {
+			continue
+		}
+		if name == "default_sysctls" { // of CRI-O and Podman
+			r.within, r.container = "containers", true
+		}
+		r.assignment(item)
+		r.within, r.container = "", false
+	}
 }
 
 // rows returns the line of the file for each line of a scalar.
@@ -301,8 +327,7 @@ func (r *treeReader) content(name string, n *source.Node) {
 
 // embed reads the text of a file within this one. At converts its lines to those of this file.
 func (r *treeReader) embed(name, text string, at func(int) int) {
-	of := recognise(name, text)
-	if of == "" || find(of).read == nil || of == sysctlConf && !isSysctlFile(name) {
+	if recognise(name, text) == sysctlConf && !isSysctlFile(name) {
 		if mention.MatchString(text) {
 			r.f.apart(Unread, at(1), name, "a file with kernel parameters that no program is known here to read")
 		}
@@ -312,24 +337,15 @@ func (r *treeReader) embed(name, text string, at func(int) int) {
 		r.written = map[string]bool{}
 	}
 	r.written[name] = true
-	inner := Read(name, []byte(text), r.f.System)
-	r.include(inner, at)
-}
-
-// include adds what was read of a file within this one.
-func (r *treeReader) include(inner File, at func(int) int) {
+	inner := r.f.nested(name, text, at)
 	for _, l := range inner.Lines {
-		l.File, l.Line = r.f.Name, at(l.Line)
 		if l.Within == "" {
 			l.Within, l.Container = r.within, r.container
 		}
 		l.When = strings.Trim(r.when+", "+l.When, ", ")
 		r.f.Lines = append(r.f.Lines, l)
 	}
-	for _, a := range inner.Apart {
-		a.File, a.Line = r.f.Name, at(a.Line)
-		r.f.Apart = append(r.f.Apart, a)
-	}
+	r.f.Apart = append(r.f.Apart, inner.Apart...)
 }
 
 // command reads a command or script of a document.
@@ -354,9 +370,20 @@ func (r *treeReader) parameters(n *source.Node) {
 			return false
 		}
 		for _, e := range n.Entries {
-			if !r.used[e.Key] && !r.used[e.Value] && isParameter(e.Key.Text) && e.Value.Kind == source.Scalar {
+			switch value := at(e.Value, "value"); {
+			case r.used[e.Key] || r.used[e.Value]:
+			case isParameter(e.Key.Text) && e.Value.Kind != source.Mapping:
 				r.parameter(e.Key, e.Value)
+			case isParameter(e.Key.Text) && value != nil:
+				r.parameter(e.Key, value)
+				r.use(e.Value)
+			case strings.Contains(strings.ToLower(e.Key.Text), "sysctl"):
+				r.assignments(e.Key.Text, e.Value)
 			}
+		}
+		if key := named(n); key != "" && at(n, "value") != nil { // a list of names and values
+			r.pair(n, key)
+			r.use(n)
 		}
 		return true
 	})
@@ -366,6 +393,10 @@ func (r *treeReader) parameters(n *source.Node) {
 func (r *treeReader) leftovers(n *source.Node) {
 	note := func(n *source.Node) {
 		if n.Kind != source.Scalar || r.used[n] {
+			return
+		}
+		if n.Block && shebang.MatchString(n.Text) { // a script, whatever executes it
+			r.command(n)
 			return
 		}
 		r.used[n] = true

@@ -3,34 +3,57 @@ package settingfile
 import (
 	"path"
 	"regexp"
+	"strings"
 )
 
 var _ = register(&format{
 	name: "udev", label: "udev rules", manual: "udev(7)", by: "`.rules`",
-	yields: "`RUN` with ethtool(8), `ATTR{queues/rx-0/rps_cpus}=\"f\"`",
+	yields: "commands of `RUN`, `ATTR{queues/rx-0/rps_cpus}=\"f\"` and other files of an interface, `SYSCTL{…}=\"…\"`",
 	named:  func(base, _ string) bool { return path.Ext(base) == ".rules" },
 	read:   (*File).udev,
 })
 
-// udevAttribute matches a file of sysfs that is written, udevName the interface that a rule is for.
+// udevPart matches a part of a rule: a key with an attribute, an operator and a value. udevName is a name
+// that is no pattern.
 var (
-	udevAttribute = regexp.MustCompile(`ATTR\{([^}]+)\}\s*=\s*"([^"]*)"`)
-	udevName      = regexp.MustCompile(`(?:NAME|KERNEL)\s*==\s*"([^"*?|\[]+)"`)
+	udevPart = regexp.MustCompile(`([A-Z]+)(?:\{([^}]*)\})?\s*(==|!=|\+=|:=|=)\s*"((?:[^"\\]|\\.)*)"`)
+	udevName = regexp.MustCompile(`^[^*?|\[$%]+$`)
 )
 
-// udev parses rules (udev(7)): commands in RUN, and ATTR{queues/rx-0/rps_cpus}="f".
+// udev parses rules (udev(7)).
 func (f *File) udev(text string) {
-	for n, line := range entries(text) {
+	s := newScript(f, "#!/bin/sh")
+	for n, line := range joined(text) {
 		iface := anyInterface
-		if m := udevName.FindStringSubmatch(line); m != nil {
-			iface = m[1]
+		parts := udevPart.FindAllStringSubmatch(line, -1)
+		for _, m := range parts {
+			if (m[1] == "NAME" || m[1] == "KERNEL") && m[3] == "==" && udevName.MatchString(m[4]) {
+				iface = m[4]
+			}
 		}
-		found := f.commands(n, line, iface)
-		for _, m := range udevAttribute.FindAllStringSubmatch(line, -1) {
-			found = f.sysfs(n, "class/net/"+iface+"/"+m[1], m[2], iface) || found
+		changes := false
+		for _, m := range parts {
+			key, attribute, value := m[1], m[2], strings.ReplaceAll(m[4], `\"`, `"`)
+			if m[3] == "==" || m[3] == "!=" {
+				continue
+			}
+			switch {
+			case key == "RUN" && attribute != "builtin":
+				s.run(interfaceName.ReplaceAllLiteralString(value, iface), func(int) int { return n })
+			case key == "SYSCTL":
+				name := interfaceName.ReplaceAllLiteralString(attribute, iface)
+				f.set(Line{Line: n, Key: dotted(name), Value: value}, line)
+			case key == "ATTR" && f.sysfs(n, "class/net/"+iface+"/"+attribute, value, iface):
+			case key == "ATTR" || key == "RUN":
+				f.apart(Unread, n, line, key+"{"+attribute+"} changes nothing that is known here")
+			default:
+				continue
+			}
+			changes = true
 		}
-		if !found {
-			f.apart(Unread, n, line, "it changes no option of a NIC that is known here")
+		if !changes && sets(line) {
+			f.apart(Unread, n, line, "it changes nothing that is known here")
 		}
 	}
+	s.finish()
 }

@@ -186,10 +186,9 @@ func TestFullPath(t *testing.T) {
 
 // TestCount: the list's own settings are counted without what linerate added.
 func TestCount(t *testing.T) {
-	why := &record.Statement{Code: record.AddedDefault}
 	list := []record.TuneSetting{{Key: "a"}, {Key: "b", Corrected: "b = 1k"}, {Key: "c", Verdict: record.NotTried},
-		{Key: "d", Value: "1", AddedFor: why},
-		{Key: "e", Corrected: "e = 2", AddedFor: why}, {Key: "f", Added: "stored"}}
+		{Key: "d", Value: "1", Added: "why"},
+		{Key: "e", Corrected: "e = 2", Added: "why"}, {Key: "f", Added: "stored"}}
 	if c := Count(list); c.Of != 4 || c.Tried != 3 || !slices.Equal(c.Added, []string{"d = 1", "f"}) {
 		t.Errorf("%+v", c)
 	}

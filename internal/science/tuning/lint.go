@@ -89,6 +89,9 @@ func Files(files []settingfile.File, k *Kernel) *record.Lint {
 	slices.SortStableFunc(c.out.Findings, func(a, b record.LintFinding) int {
 		return cmp.Or(order[a.File]-order[b.File], a.Line-b.Line)
 	})
+	slices.SortStableFunc(c.out.Unread, func(a, b record.LintUnread) int {
+		return cmp.Or(order[a.File]-order[b.File], a.Line-b.Line)
+	})
 	for _, f := range c.out.Findings {
 		switch f.Severity {
 		case record.LintError:
@@ -151,7 +154,8 @@ func (c *checker) correct(key, value string) {
 
 func (c *checker) file(f *settingfile.File) {
 	made := record.LintFile{File: f.Name, Format: f.Format, System: f.System, Settings: len(f.Lines),
-		Unread: f.Unread(), Nothing: f.Nothing(), Blank: f.Blank, Unjudged: f.System != settingfile.Linux}
+		Unread: f.Unread(), Lines: f.Candidates(), Nothing: f.Nothing(), Blank: f.Blank,
+		Unjudged: f.System != settingfile.Linux}
 	for _, d := range f.Documents {
 		made.Documents = append(made.Documents, record.LintDocument(d))
 	}

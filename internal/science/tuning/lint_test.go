@@ -132,7 +132,7 @@ func TestFindings(t *testing.T) {
 			[]string{"1 not-network note", "2 not-network note", "3 not-network note"}},
 		{"net.ipv4.tcp_sack = 1\nnet.ipv4.tcp_sack = 1", nil, []string{"1 twice note"}},
 		{"net/ipv4/tcp_sack = 0\nnet.ipv4.tcp_sack = 1", nil, []string{"1 twice warning"}},
-		{"nonsense", nil, []string{"1 syntax error"}},
+		{"net.ipv4.tcp_sack = 1\nnonsense", nil, []string{"2 syntax error"}},
 		{"sysctl -w net.ipv4.tcp_sack=1", nil, []string{"1 syntax error"}},
 		{"net.ipv4.tcp_sack = 1 net.ipv4.tcp_dsack = 1", nil, []string{"1 syntax error"}},
 		{"net.ipv4/tcp_sack = 1", today(), []string{"1 syntax error"}},
@@ -290,7 +290,7 @@ func TestPasted(t *testing.T) {
 		"net.ipv4.ip_conntrack_max = 5": {"gone   net.netfilter.nf_conntrack_max",
 			"net.netfilter.nf_conntrack_max = 5"},
 	} {
-		found := Files([]settingfile.File{settingfile.Read("x", []byte(line), "")}, nil)
+		found := Files([]settingfile.File{settingfile.Read("x.conf", []byte(line), "")}, nil)
 		if len(found.Findings) != 1 || !strings.Contains(remarkOf(found.Findings[0]), want[0]) ||
 			correction(found.Findings[0]) != want[1] {
 			t.Errorf("%s: %+v, want %q", line, found.Findings, want)
@@ -450,6 +450,16 @@ func TestBSD(t *testing.T) {
 			[]string{"1 renamed error", "2 apart note"}},
 		{"sysctl.conf", "net.inet.ip.mtudisc=0\nnet.inet.udp.recvspace=231072", settingfile.OpenBSD,
 			[]string{"1 harmful warning", "2 no-effect note"}},
+		// What a list of 2009 has for today's releases; what is right says nothing, and no advice is Linux's.
+		{"sysctl.conf", "net.inet.tcp.inflight.enable=0\nnet.inet.tcp.inflight_enable=0\nnet.inet.tcp.fastopen.enabled=1\n" +
+			"hw.igb.rxd=4096\nhw.em.txd=4096\nhw.ix.enable_aim=1\nhw.ix.flow_control=0\nnet.isr.maxthreads=4\n" +
+			"net.inet.tcp.newreno=1\nnet.inet.tcp.slowstart_flightsize=9\nnet.inet.tcp.cc.algorithm=htcp\n" +
+			"net.inet.tcp.delayed_ack=0\nnet.inet.tcp.sendbuf_max=16777216\nkern.ipc.somaxconn=100000",
+			settingfile.FreeBSD, []string{"1 removed error", "2 removed error", "3 renamed error", "4 removed error",
+				"5 renamed error", "7 boot-time error", "8 boot-time error", "9 removed error", "10 removed error",
+				"11 module note", "14 renamed warning"}},
+		{"loader.conf", "hw.igb.rxd=4096\nhw.ix.flow_control=0\nnet.isr.maxthreads=4\nhw.ix.num_queues=4",
+			settingfile.FreeBSD, []string{"1 removed error", "4 renamed error"}},
 		{"sysctl.conf", "net.inet.ip.mtudisc=1\nddb.panic=0", settingfile.OpenBSD, []string{"2 not-network note"}},
 	} {
 		file := settingfile.Read(test.name, []byte(test.text), "")

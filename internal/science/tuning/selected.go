@@ -109,77 +109,27 @@ func machineWide(found *record.Lint, s record.TuneSetting) bool {
 	return MachineWide(s.Key)
 }
 
-// AsWritten returns the lines that are tried, without those that linerate has added. Empty: it added
-// none.
-func AsWritten(lines []settingfile.Line, all []record.TuneSetting) (written []settingfile.Line) {
-	for _, l := range lines {
-		i := slices.IndexFunc(all, func(s record.TuneSetting) bool {
-			return s.Key == l.Key && s.Verdict != record.NotTried
-		})
-		if !all[i].IsAdded() {
-			written = append(written, l)
-		}
-	}
-	if len(written) == len(lines) {
-		return nil
-	}
-	return written
-}
-
-// Controls has the congestion controls of the machine on which a lab is created.
-type Controls struct {
-	Default   string   // net.ipv4.tcp_congestion_control; empty: not known
-	Available []string // nil: not known
-}
-
-// Control decides which congestion control is tried with flows that use path by default, and
-// returns the changed lines and settings. It is the list's. If that is the same as path, it is one
-// of the other kind: bbr is one kind, and those that take a loss for congestion the other. If the
-// list has none, one of the other kind is added if the path loses frames (lossy), or the machine's
-// default if that differs from path. With searched, only values of the list are tried and none is
-// added.
-func Control(lines []settingfile.Line, all []record.TuneSetting, path string, lossy, searched bool, c Controls) (
-	[]settingfile.Line, []record.TuneSetting) {
-	there := func(name string) bool { return c.Available == nil || slices.Contains(c.Available, name) }
-	other := ""
-	for _, name := range []string{"bbr", "cubic", "reno"} {
-		if other == "" && (name == "bbr") != (path == "bbr") && slices.Contains(c.Available, name) {
-			other = name
-		}
-	}
-	i := slices.IndexFunc(all, func(s record.TuneSetting) bool { return s.Key == setting.CongestionControl })
+// Control drops the congestion control of a list if it cannot be tried with flows that use path by
+// default: the machine lacks it, or the flows use it. Available are the machine's; nil: they are not known.
+func Control(lines []settingfile.Line, all []record.TuneSetting, path string, available []string) []settingfile.Line {
 	j := slices.IndexFunc(lines, func(l settingfile.Line) bool { return l.Key == setting.CongestionControl })
-	drop := func(code string, args ...string) ([]settingfile.Line, []record.TuneSetting) {
-		all[i].Verdict, all[i].Reasons = record.NotTried, because(code, args...)
-		return slices.Delete(lines, j, j+1), all
+	if j < 0 {
+		return lines
 	}
-	switch {
-	case i >= 0 && j < 0: // it is not tried for another reason
-		return lines, all
-	case j >= 0 && !there(lines[j].Value):
-		return drop(record.UntriedNoControl, lines[j].Value, strings.Join(c.Available, " "))
-	case j >= 0 && lines[j].Value != path:
-		return lines, all
-	case j >= 0 && (other == "" || searched):
-		return drop(record.UntriedSameControl)
-	case j >= 0:
-		all[i].Corrected = cmp.Or(all[i].Corrected, setting.CongestionControl+" = "+path)
-		all[i].AddedFor = &record.Statement{Code: record.AddedOtherControl, Args: []string{path}}
-		all[i].Value, lines[j].Value = other, other
-		return lines, all
-	case searched:
-		return lines, all
-	}
-	why := statement(record.AddedForLoss, path)
-	switch {
-	case lossy && other != "" && path != "bbr":
-	case c.Default != "" && c.Default != path && there(c.Default):
-		why.Code, other = record.AddedDefault, c.Default
+	var why []record.Statement
+	switch name := lines[j].Value; {
+	case available != nil && !slices.Contains(available, name):
+		why = because(record.UntriedNoControl, name, strings.Join(available, " "))
+	case name == path:
+		why = because(record.UntriedSameControl)
 	default:
-		return lines, all
+		return lines
 	}
-	all = append(all, record.TuneSetting{Key: setting.CongestionControl, Value: other, AddedFor: &why})
-	return append(lines, settingfile.Line{Key: setting.CongestionControl, Value: other}), all
+	i := slices.IndexFunc(all, func(s record.TuneSetting) bool {
+		return s.Key == setting.CongestionControl && s.Verdict != record.NotTried
+	})
+	all[i].Verdict, all[i].Reasons = record.NotTried, why
+	return slices.Delete(lines, j, j+1)
 }
 
 // useless returns why a setting is not tried. Nil: it is tried. Of is the setting in the result of
@@ -363,7 +313,7 @@ func settingsOf(level study.Level) (settings []record.TuneSetting) {
 	return settings
 }
 
-// amend sets Corrected and Added of settings that were corrected in the list or added to it.
+// amend sets Corrected and Added of settings of runs of which linerate corrected the list, or added to it.
 func amend(settings []record.TuneSetting, list record.Factor) {
 	for _, a := range list.Amended {
 		for i := range settings {

@@ -91,9 +91,6 @@ func TestNoCorrection(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", key, all[i], want)
 		}
 	}
-	if written := AsWritten(lines, all); written != nil {
-		t.Errorf("as written %+v", written)
-	}
 }
 
 // TestOfScripts: of a script only what one value is certain for is tried, and nothing that ip(8) or
@@ -148,48 +145,41 @@ func TestMachineWide(t *testing.T) {
 	}
 }
 
-// TestControl: which congestion control is tried beside that of the flows.
+// TestControl: the congestion control of a list is tried if the flows use another one and the machine has
+// it; none is tried that the list does not name.
 func TestControl(t *testing.T) {
-	both := Controls{Default: "cubic", Available: []string{"reno", "bbr", "cubic"}}
+	all := []string{"reno", "bbr", "cubic"}
 	for name, test := range map[string]struct {
-		list, path      string
-		lossy, searched bool
-		machine         Controls
-		want            string // empty: none
-		added           bool
-		why             string
+		list, path string
+		machine    []string
+		want       bool
+		why        string
 	}{
-		"the list names another":  {list: "bbr", path: "cubic", machine: both, want: "bbr"},
-		"the list names the same": {list: "cubic", path: "cubic", machine: both, want: "bbr", added: true},
-		"bbr has it":              {list: "bbr", path: "bbr", machine: both, want: "cubic", added: true},
-		"a module is missing": {list: "westwood", path: "cubic", machine: both, why: "no-control westwood reno " +
-			"bbr cubic"},
-		"the same, and no other": {list: "cubic", path: "cubic",
-			machine: Controls{Available: []string{"reno", "cubic"}}, why: "same-control"},
-		"not in the list":       {path: "cubic", machine: both},
-		"the path loses frames": {path: "cubic", lossy: true, machine: both, want: "bbr", added: true},
-		"with bbr it does not mind": {path: "bbr", lossy: true,
-			machine: Controls{Default: "bbr", Available: both.Available}},
-		"the machine has another": {path: "cubic", machine: Controls{Default: "bbr", Available: both.Available},
-			want: "bbr", added: true},
-		"values are searched":        {path: "cubic", lossy: true, searched: true, machine: both},
-		"nothing known of a machine": {list: "bbr", path: "cubic", want: "bbr"},
+		"another":                    {list: "bbr", path: "cubic", machine: all, want: true},
+		"the same":                   {list: "cubic", path: "cubic", machine: all, why: "same-control"},
+		"a module is missing": {list: "westwood", path: "cubic", machine: all,
+			why: "no-control westwood reno bbr cubic"},
+		"not in the list":            {path: "cubic", machine: all},
+		"nothing known of a machine": {list: "bbr", path: "cubic", want: true},
 	} {
-		var lines []settingfile.Line
-		var all []record.TuneSetting
+		lines := []settingfile.Line{{Key: "net.ipv4.tcp_sack", Value: "0"}}
+		all := []record.TuneSetting{{Key: "net.ipv4.tcp_sack", Value: "0"}}
 		if test.list != "" {
 			lines = append(lines, settingfile.Line{Key: "net.ipv4.tcp_congestion_control", Value: test.list})
 			all = append(all, record.TuneSetting{Key: "net.ipv4.tcp_congestion_control", Value: test.list})
 		}
-		lines, all = Control(lines, all, test.path, test.lossy, test.searched, test.machine)
-		if test.want == "" {
-			if len(lines) > 0 || test.why != "" && (all[0].Verdict != record.NotTried ||
-				codes(all[0]) != test.why) {
-				t.Errorf("%s: %+v, %+v", name, lines, all)
-			}
-		} else if len(lines) != 1 || len(all) != 1 || lines[0].Value != test.want || all[0].Value != test.want ||
-			all[0].IsAdded() != test.added {
-			t.Errorf("%s: %+v, %+v", name, lines, all)
+		lines = Control(lines, all, test.path, test.machine)
+		want := []string{"0"}
+		if test.want {
+			want = append(want, test.list)
+		}
+		var got []string
+		for _, l := range lines {
+			got = append(got, l.Value)
+		}
+		last := all[len(all)-1]
+		if !slices.Equal(got, want) || codes(last) != test.why || (test.why != "") != (last.Verdict == record.NotTried) {
+			t.Errorf("%s: %q, want %q, %+v", name, got, want, last)
 		}
 	}
 }

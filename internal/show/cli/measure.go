@@ -337,8 +337,11 @@ func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expe
 	problems = append(problems, f.searching(&o)...)
 	expected, err := expect.Parse(f.expect, metric.Setup{Protocol: o.Flows.Protocol, Probe: o.Latency,
 		LossFree: f.lossFree})
-	if err != nil && f.protocolKnown() {
+	switch {
+	case err != nil && f.protocolKnown():
 		problem("--expect: %w", err)
+	case f.given("expect") && len(expected) == 0: // as of an empty variable: nothing would be checked
+		problem("--expect: expected conditions, such as 'goodput >= 900mbit'")
 	}
 	if o.Flows.Protocol == flow.TCP {
 		if o.Modes, err = f.modes(); err != nil {

@@ -58,7 +58,7 @@ The check finds keys that are set twice, in a wrong unit, out of the kernel's ra
 
 Trials with and without the list, and with it turned off again, are made in randomised blocks; every setting is put back after each trial, whatever happens. --ablate also tries each setting alone, and the list without it. --keep finds the fewest settings that gain as much as the list, proves them by themselves, and writes them to a file, for sysctl.d, as a tuned profile (tuned.conf) or as tasks of Ansible (.yml). What gains one response and costs another is kept where the cost is accepted: on a terminal by an answer, otherwise by --accept-latency 30%, --accept-goodput 2% and the like for all responses; of latency, 10 % are accepted unless the flag says otherwise, since a link that is full has a queue. Judged by default are what the study says, or goodput with latency_p50 and latency_p99 of a probe beside the flows.
 
-Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usage or input, or a file without kernel parameters; 3 the files have errors or warnings, a trust check failed, or --keep wrote no file; 130 interrupted.`,
+Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usage or input, or a file without settings; 3 the files have errors or warnings, a trust check failed, or --keep wrote no file; 130 interrupted.`,
 		},
 		Args: func(_ *cobra.Command, args []string) error {
 			if f.run != "" && len(args) > 0 {
@@ -128,7 +128,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if err := f.check(); err != nil {
 		return usageError(err)
 	}
-	files, err := readTuning(s.input(cmd.Context()), args, f.system)
+	files, skipped, err := readTuning(s.input(cmd.Context()), args, f.system)
 	if err != nil {
 		return usageError(err)
 	}
@@ -137,6 +137,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 		kernel = tune.AskKernel(files)
 	}
 	found := tuning.Files(files, kernel)
+	found.Skipped = skipped
 	if f.lint || !f.somewhere() {
 		return f.judged(s, found, args)
 	}
@@ -185,6 +186,9 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	}
 	if n := len(found.Unread); n > 0 && !f.quiet {
 		say(s.err, "linerate: %s of the files not read, and not tried; show with --lint\n", unit.Plural(n, "line"))
+	}
+	if n := len(found.Skipped); n > 0 && !f.quiet {
+		say(s.err, "linerate: not read, as the names do not end in .conf: %s\n", strings.Join(found.Skipped, ", "))
 	}
 	if f.on != "" { // whose hosts are changed before there is a plan, to find out which values they accept
 		if err := begin(); err != nil {
@@ -425,7 +429,7 @@ func nothingRead(found *record.Lint) error {
 		if f.Unread > 0 {
 			unread = "; " + words.Count(f.Unread, "line") + " not read"
 		}
-		problems = append(problems, fmt.Errorf("%s has no kernel parameters (read as %s%s)", f.File,
+		problems = append(problems, fmt.Errorf("%s: no settings (read as %s%s)", f.File,
 			settingfile.FormatName(f.Format), unread))
 	}
 	return errors.Join(problems...)

@@ -15,6 +15,9 @@ import (
 // shownUnread is the number of lines that were not read of which text shows each.
 const shownUnread = 40
 
+// shownSkipped is the number of files that were not read of which text has the names.
+const shownSkipped = 10
+
 // Lint shows findings in the format of compilers, so that editors can jump to them, the lines that were
 // not read, and then the settings that are in effect.
 func Lint(found *record.Lint) document.Document {
@@ -23,6 +26,13 @@ func Lint(found *record.Lint) document.Document {
 	for _, f := range found.Files {
 		d.About = append(d.About, aboutFile(f)...)
 		lines += f.Settings
+	}
+	if n := len(found.Skipped); n > 0 {
+		names := slices.Clone(found.Skipped[:min(n, shownSkipped)])
+		if n > shownSkipped {
+			names = append(names, fmt.Sprintf("%d others", n-shownSkipped))
+		}
+		d.About = append(d.About, "not read, as the names do not end in .conf: "+words.Join(names, "and"))
 	}
 	if n := len(found.Settings); n > 0 && n < lines {
 		d.About = append(d.About, fmt.Sprintf("%s set %s: of those that are set twice the last one counts",
@@ -73,7 +83,7 @@ func Lint(found *record.Lint) document.Document {
 func aboutFile(f record.LintFile) (list []string) {
 	read := words.Count(f.Settings, "setting")
 	if f.Nothing || f.Blank {
-		read = "no kernel parameters"
+		read = "no settings"
 	}
 	if f.Unread > 0 {
 		read += " · " + words.Count(f.Unread, "line") + " not read"
@@ -84,8 +94,11 @@ func aboutFile(f record.LintFile) (list []string) {
 	if n := len(f.Documents); n > 0 {
 		read += fmt.Sprintf(" · %d documents", n)
 	}
-	list = append(list, fmt.Sprintf("%s · %s for %s · %s", f.File, settingfile.FormatName(f.Format),
-		settingfile.SystemNames[f.System], read))
+	format := settingfile.FormatName(f.Format)
+	if f.Settings > 0 {
+		format += " for " + settingfile.SystemNames[f.System]
+	}
+	list = append(list, strings.Join([]string{f.File, format, read}, " · "))
 	for _, d := range f.Documents {
 		if d.Settings > 0 {
 			list = append(list, fmt.Sprintf("%s:%d · %s · %s", f.File, d.Line, settingfile.FormatName(d.Format),
@@ -117,12 +130,21 @@ func checked(found *record.Lint) string {
 			text += " (but the parameters of each network namespace could not be read: " + k.Namespaces + ")"
 		}
 	}
-	if n := len(found.Unread); n > 0 {
-		text += ", except " + words.Count(n, "line") + words.Verb(n, " that was", " that were") + " not read"
+	if unread, lines := unreadOf(found); unread > 0 {
+		text += fmt.Sprintf(", except %d of %s, which %s not read", unread, words.Count(lines, "line"),
+			words.Verb(unread, "was", "were"))
 	}
 	if len(found.Settings)+len(found.Findings) == 0 {
 		return text + ": nothing to judge was found."
 	}
 	return text + ": " + strings.Join([]string{words.Count(found.Errors, "error"),
 		words.Count(found.Warnings, "warning"), words.Count(found.Notes, "note")}, ", ") + "."
+}
+
+// unreadOf returns how many lines of the files were not read, of how many that may set something.
+func unreadOf(found *record.Lint) (unread, lines int) {
+	for _, f := range found.Files {
+		unread, lines = unread+f.Unread, lines+f.Lines
+	}
+	return unread, lines
 }

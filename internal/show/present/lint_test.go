@@ -40,7 +40,7 @@ func TestOneAdvice(t *testing.T) {
 func TestNotRead(t *testing.T) {
 	found := &record.Lint{
 		Files: []record.LintFile{
-			{File: "a.sh", Format: "script", System: "linux", Settings: 1, Unread: 2},
+			{File: "a.sh", Format: "script", System: "linux", Settings: 1, Unread: 2, Lines: 3},
 			{File: "b.yaml", Format: "kubernetes", System: "linux", Nothing: true},
 			{File: "c.yaml", Format: "compose", System: "linux", Settings: 3,
 				Documents: []record.LintDocument{{Line: 1, Format: "kubernetes"}, {Line: 9, Format: "compose",
@@ -53,7 +53,7 @@ func TestNotRead(t *testing.T) {
 	}
 	d := Lint(found)
 	want := []string{"a.sh · script for Linux · 1 setting · 2 lines not read",
-		"b.yaml · Kubernetes manifest for Linux · no kernel parameters",
+		"b.yaml · Kubernetes manifest · no settings",
 		"c.yaml · Compose file for Linux · 3 settings · 2 documents", "c.yaml:9 · Compose file · 3 settings",
 		"d.conf · sysctl.conf for FreeBSD · 1 setting · values are judged for Linux only"}
 	if !slices.Equal(d.About[:len(want)], want) {
@@ -70,11 +70,11 @@ func TestNotRead(t *testing.T) {
 		found *record.Lint
 		want  string
 	}{
-		{found, "Checked without a kernel, except 2 lines that were not read: 0 errors, 0 warnings, 0 notes."},
+		{found, "Checked without a kernel, except 2 of 3 lines, which were not read: 0 errors, 0 warnings, 0 notes."},
 		{&record.Lint{Kernel: &record.LintKernel{Release: "6.18.0"}}, "Checked against Linux 6.18.0: nothing to " +
 			"judge was found."},
-		{&record.Lint{Unread: make([]record.LintUnread, 1)},
-			"Checked without a kernel, except 1 line that was not read: nothing to judge was found."},
+		{&record.Lint{Files: []record.LintFile{{Unread: 1, Lines: 1}}, Unread: make([]record.LintUnread, 1)},
+			"Checked without a kernel, except 1 of 1 line, which was not read: nothing to judge was found."},
 	} {
 		blocks := Lint(test.found).Summary
 		last := blocks[len(blocks)-1][0].(document.Prose).Text

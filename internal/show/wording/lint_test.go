@@ -29,7 +29,7 @@ func TestLint(t *testing.T) {
 		}
 		got += line
 		system, text, _ := strings.Cut(strings.TrimSuffix(line[2:], "\n"), " ")
-		file := settingfile.Read("x", []byte(strings.ReplaceAll(text, "¶", "\n")), system)
+		file := settingfile.Read("x.conf", []byte(strings.ReplaceAll(text, "¶", "\n")), system)
 		before := ""
 		for _, k := range []*tuning.Kernel{nil, aKernel(file)} {
 			if said := shownLint(Lint(tuning.Files([]settingfile.File{file}, k))); said != before {

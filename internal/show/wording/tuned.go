@@ -12,9 +12,6 @@ import (
 // Setting returns a copy of a setting of a list, with its reasons in words. A setting of an
 // earlier version keeps the words that it has.
 func Setting(s record.TuneSetting) record.TuneSetting {
-	if s.AddedFor != nil {
-		s.Added = statement(*s.AddedFor)
-	}
 	if len(s.Reasons) == 0 {
 		return s
 	}
@@ -126,14 +123,10 @@ var _ = state(map[string]func(arguments) string{
 	record.UntriedNoControl: format(
 		"this kernel has no congestion control %[1]s (net.ipv4.tcp_available_congestion_control = %[2]s): modprobe " +
 			"tcp_%[1]s"),
-	record.UntriedKind:       text("tune tries kernel parameters and options of NICs and CPUs only"),
-	record.UntriedCorrection: format("only what the file says is tried: to have it tried, write %[1]s"),
-	record.UntriedCondition:  format("which value it gets depends on a condition (%[1]s)"),
-	record.UntriedTwice:      format("the value of %[1]s is tried, which is set for something else"),
-	record.UntriedSameControl: text(
-		"the flows already use this congestion control, and there is no other kind to compare it with"),
-	record.UntriedOtherFlows: text("only linerate's own TCP flows can be set to use it"),
-	record.AddedOtherControl: format("the flows already use %[1]s: the other kind is tried"),
-	record.AddedForLoss:      format("the path loses frames, and %[1]s takes each loss for congestion"),
-	record.AddedDefault:      format("it is this machine's default, and the flows use %[1]s"),
+	record.UntriedKind:        text("tune tries kernel parameters and options of NICs and CPUs only"),
+	record.UntriedCorrection:  format("only what the file says is tried: to have it tried, write %[1]s"),
+	record.UntriedCondition:   format("which value it gets depends on a condition (%[1]s)"),
+	record.UntriedTwice:       format("the value of %[1]s is tried, which is set for something else"),
+	record.UntriedSameControl: text("the flows already use this congestion control"),
+	record.UntriedOtherFlows:  text("only linerate's own TCP flows can be set to use it"),
 })

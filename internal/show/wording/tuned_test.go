@@ -16,7 +16,7 @@ import (
 func TestStatements(t *testing.T) {
 	elsewhere := map[string]bool{record.WhyOpen: true, record.WhyResponse: true, record.WhyDepends: true,
 		record.WhyBeside: true, record.WhyNotShown: true}
-	code := regexp.MustCompile(`^(Why|Untried|Added|Advice|Lint)[A-Z]`)
+	code := regexp.MustCompile(`^(Why|Untried|Advice|Lint)[A-Z]`)
 	notCodes := regexp.MustCompile(`^Lint(Schema|Error|Warning|Note)$`)
 	n := 0
 	for _, name := range []string{"statement.go", "lint.go"} {
@@ -59,16 +59,6 @@ func TestReasons(t *testing.T) {
 	} {
 		if got := Setting(record.TuneSetting{Reasons: []record.Statement{why}}); got.Why != want {
 			t.Errorf("%q, want %q", got.Why, want)
-		}
-	}
-	for want, why := range map[string]record.Statement{
-		"the flows already use cubic: the other kind is tried": {Code: record.AddedOtherControl, Args: []string{"cubic"}},
-		"the path loses frames, and cubic takes each loss for congestion": {Code: record.AddedForLoss,
-			Args: []string{"cubic"}},
-		"it is this machine's default, and the flows use cubic": {Code: record.AddedDefault, Args: []string{"cubic"}},
-	} {
-		if got := Setting(record.TuneSetting{AddedFor: &why}); got.Added != want || got.Why != "" {
-			t.Errorf("%q, want %q", got.Added, want)
 		}
 	}
 	stored := record.TuneSetting{Why: "words of the study", Added: "words"}

@@ -1,0 +1,69 @@
+package settingfile
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/source"
+)
+
+var _ = register(&format{
+	name: "cmdline", label: "kernel command line", manual: "kernel-parameters of Linux",
+	by:     "`grub`, `cmdline`, `GRUB_CMDLINE_LINUX=`",
+	yields: "`sysctl.KEY=VALUE`, which Linux takes since 5.8",
+	named:  func(base, _ string) bool { return base == "grub" || base == "cmdline" || base == "cmdline.txt" },
+	has:    func(text string) bool { return grubLine.MatchString(text) },
+	read: func(f *File, text string) {
+		for n, line := range joined(text) {
+			for _, m := range bootParameter.FindAllStringSubmatch(line, -1) {
+				f.set(Line{Line: n, Key: dotted(m[1]), Value: m[2]}, line)
+			}
+		}
+	},
+})
+
+var (
+	grubLine      = regexp.MustCompile(`(?m)^GRUB_CMDLINE_LINUX(_DEFAULT)?=`)
+	bootParameter = regexp.MustCompile(`(?:^|[\s"'])sysctl\.([\w./-]+)=([^\s"']+)`)
+)
+
+var _ = register(&format{
+	name: "lxc", label: "LXC or Incus configuration", manual: "lxc.container.conf(5)",
+	by:     "`lxc.…` lines, or `config:` with `linux.sysctl.…`",
+	yields: "`lxc.sysctl.…` and `linux.sysctl.…`, in the network namespace of the container",
+	has:    func(text string) bool { return lxcLine.MatchString(text) },
+	shape: func(n *source.Node) bool {
+		config := at(n, "config")
+		return config != nil && slices.ContainsFunc(config.Entries, func(e source.Entry) bool {
+			return strings.HasPrefix(e.Key.Text, incusPrefix)
+		})
+	},
+	tree: func(r *treeReader, n *source.Node) {
+		r.within, r.container = "the container", true
+		for _, e := range at(n, "config").Entries {
+			if name, is := strings.CutPrefix(e.Key.Text, incusPrefix); is {
+				r.parameter(&source.Node{Kind: source.Scalar, At: e.Key.At, Text: name}, e.Value)
+				r.use(e.Key)
+			}
+		}
+		r.within, r.container = "", false
+	},
+	read: func(f *File, text string) {
+		for n, line := range entries(text) {
+			if m := containerSysctl.FindStringSubmatch(line); m != nil {
+				f.set(Line{Line: n, Key: dotted(m[1]), Value: unquoted(m[2]), Within: "the container",
+					Container: true}, line)
+			} else if sets(line) {
+				f.apart(Unread, n, line, "it is no lxc.sysctl line")
+			}
+		}
+	},
+})
+
+const incusPrefix = "linux.sysctl."
+
+var (
+	lxcLine         = regexp.MustCompile(`(?m)^\s*lxc\.\w+[.\w]*\s*=`)
+	containerSysctl = regexp.MustCompile(`^lxc\.sysctl\.([\w./-]+?)\s*=\s*(.+)$`)
+)

@@ -1,0 +1,85 @@
+package settingfile
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// This file has formats of which little or nothing is read: what their lines may set is listed.
+
+const plainText = "text" // of no known format
+
+var _ = register(&format{
+	name: plainText, label: "text of no known format", by: "every other file",
+	yields: "nothing; lines with names of parameters or commands are listed",
+	read: func(f *File, text string) {
+		f.foreign(text, "a line of a text that is not known here: write KEY = VALUE, or a command alone")
+	},
+})
+
+// foreignFormats are files of other programs and systems.
+var foreignFormats = []struct {
+	name, label, by, endings, why string
+	names                         []string
+	content                       *regexp.Regexp
+}{
+	{name: "chef", label: "Chef recipe", by: "`.rb`", endings: ".rb",
+		why: "recipes are programs, of which nothing is read"},
+	{name: "dockerfile", label: "Dockerfile", by: "`Dockerfile`, `Containerfile`", endings: ".dockerfile",
+		names: []string{"Dockerfile", "Containerfile", "dockerfile"}, content: regexp.MustCompile(`\A(#[^\n]*\n|\s)*FROM \S+`),
+		why: "an image has no kernel: what is set while it is built is not set in a container"},
+	{name: "python", label: "Python or Perl program", by: "`.py`, `.pl`", endings: ".py .pl",
+		content: regexp.MustCompile(`\A#!\S*(python|perl)|\A#!\S*env (python|perl)`),
+		why:     "programs are read only if they are for a shell"},
+	{name: "routeros", label: "RouterOS script", by: "`.rsc`, or lines such as `/ip settings set`", endings: ".rsc",
+		content: regexp.MustCompile(`(?m)^/(ip|ipv6|interface|queue|system|routing|tool)[ /][a-z]`),
+		why:     "RouterOS has no kernel parameters of Linux: it is not judged here"},
+	{name: "windows", label: "Windows commands", by: "`.bat`, `.cmd`, `.ps1`, `.reg`, or `netsh`",
+		endings: ".bat .cmd .ps1 .reg", content: regexp.MustCompile(
+			`(?mi)^\s*(netsh (int|interface)|(set|get|enable|disable)-net\w+|@echo off)`),
+		why: "Windows has no kernel parameters of Linux: it is not judged here"},
+}
+
+var _ = func() struct{} {
+	for _, o := range foreignFormats {
+		register(&format{
+			name: o.name, label: o.label, by: o.by, yields: "nothing; lines that may set something are listed",
+			named: func(base, _ string) bool {
+				for _, name := range o.names {
+					if base == name || strings.HasPrefix(base, name+".") {
+						return true
+					}
+				}
+				return path.Ext(base) != "" && strings.Contains(" "+o.endings+" ", " "+path.Ext(base)+" ")
+			},
+			has: func(text string) bool { return o.content != nil && o.content.MatchString(text) },
+			read: func(f *File, text string) {
+				if o.name != "routeros" && o.name != "windows" {
+					f.foreign(text, o.why)
+					return
+				}
+				for n, line := range entries(text) {
+					f.apart(Unread, n, line, o.why)
+				}
+			},
+		})
+	}
+	return struct{}{}
+}()
+
+// foreign lists the lines of a text that may set something.
+func (f *File) foreign(text, why string) {
+	for n, line := range entries(text) {
+		if sets(line) {
+			f.apart(Unread, n, line, why)
+		}
+	}
+}
+
+// change matches a command that changes what is read here.
+var change = regexp.MustCompile(`\b(ethtool\s+(-[A-Z]|--(set|offload|features|coalesce|pause|config))|` +
+	`ip\s+link\s+set|ifconfig\s+\S+\s+\w|tc\s+qdisc\s+[a-z]+\s|cpupower\s+.*set|sysctl\s+-[a-z]*[wp])|/sys/class/net/|\[.?sysctl.?\]`)
+
+// sets reports whether a line of text may set what is read here.
+func sets(line string) bool { return mention.MatchString(line) || change.MatchString(line) }

@@ -1,0 +1,97 @@
+package settingfile
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+var _ = register(&format{
+	name: "terraform", label: "Terraform", manual: "developer.hashicorp.com/terraform/language",
+	by: "`.tf`, `.hcl`, or a block `resource \"…\" \"…\" {`",
+	yields: "`\"net.…\" = \"…\"` and, of AKS, `net_… = …`; here-documents, each as a file of the kind that its " +
+		"content shows. Expressions are not read",
+	named: func(base, _ string) bool { return path.Ext(base) == ".tf" || path.Ext(base) == ".hcl" },
+	has:   func(text string) bool { return terraformBlock.MatchString(text) },
+	read:  (*File).terraform,
+})
+
+var (
+	terraformBlock     = regexp.MustCompile(`(?m)^(resource|data|module|variable|locals)\s*("[^"]*"\s*)*\{`)
+	terraformAttribute = regexp.MustCompile(`^"?([\w./-]+)"?\s*[=:]\s*(.*?),?$`)
+	terraformHeredoc   = regexp.MustCompile(`<<[-~]?([A-Za-z_]\w*)\s*$`)
+	// underlined matches the name of a parameter of AKS.
+	underlined = regexp.MustCompile(`^(net|fs|kernel|vm)_[a-z0-9_]+$`)
+)
+
+// terraform parses attributes whose names are parameters, and here-documents.
+func (f *File) terraform(text string) {
+	var document strings.Builder
+	within, marker, begin, n := "", "", 0, 0
+	for line := range strings.Lines(text) {
+		n++
+		bare := strings.TrimSpace(line)
+		switch m := terraformHeredoc.FindStringSubmatch(bare); {
+		case marker != "" && bare == marker:
+			first := begin
+			f.block("user-data", undented(document.String()), func(line int) int { return first + line })
+			document.Reset()
+			marker = ""
+			continue
+		case marker != "":
+			document.WriteString(line)
+			continue
+		case m != nil:
+			marker, begin = m[1], n
+			continue
+		case bare == "" || bare[0] == '#' || strings.HasPrefix(bare, "//"):
+			continue
+		case terraformBlock.MatchString(line):
+			within = strings.TrimSpace(strings.ReplaceAll(strings.TrimRight(bare, "{ "), `"`, ""))
+			continue
+		}
+		f.terraformLine(n, bare, within)
+	}
+	if marker != "" {
+		f.apart(Wrong, begin, marker, "the here-document has no end")
+	}
+}
+
+// terraformLine parses an attribute.
+func (f *File) terraformLine(n int, line, within string) {
+	m := terraformAttribute.FindStringSubmatch(line)
+	key := ""
+	if m != nil && isParameter(m[1]) {
+		key = dotted(m[1])
+	} else if m != nil && underlined.MatchString(m[1]) {
+		if key = aksKeys[strings.ToLower(strings.ReplaceAll(m[1], "_", ""))]; key == "" {
+			f.apart(Unread, n, line, "a parameter that is not known here under this name")
+			return
+		}
+	}
+	switch {
+	case key == "" && sets(line):
+		f.apart(Unread, n, line, "an expression, or a place in which Terraform has no parameters")
+	case key == "":
+	case strings.Contains(m[2], "${") || strings.Trim(m[2], `"0123456789truefalse`) != "" && m[2][0] != '"':
+		f.apart(Unread, n, line, "depends on an expression")
+	default:
+		f.set(Line{Line: n, Key: key, Value: number(unquoted(m[2])), Within: within}, line)
+	}
+}
+
+// undented takes the blanks away with which every line of a text begins.
+func undented(text string) string {
+	least := -1
+	for line := range strings.Lines(text) {
+		if blanks := len(line) - len(strings.TrimLeft(line, " \t")); strings.TrimSpace(line) != "" &&
+			(least < 0 || blanks < least) {
+			least = blanks
+		}
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(line[min(max(0, least), len(line)-len(strings.TrimLeft(line, " \t"))):])
+	}
+	return b.String()
+}

@@ -1,0 +1,2 @@
+#!/bin/sh
+sysctl -w net.ipv4.tcp_sack=1
