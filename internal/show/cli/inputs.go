@@ -170,12 +170,12 @@ func (in *inputs) readStream(ctx context.Context, file string, from io.Reader) (
 			in.sources = append(in.sources, record.Source{File: file, Kind: "snapshot of " + snapshot.Reading.Host})
 			return "", nil
 		}
-		if hasSchema(text) {
+		if _, parsed := pasted.Parse(string(text)); parsed != nil || hasSchema(text) {
 			return "", orWrongKind(file, text, err)
 		}
 	}
 	if err := wrongKind("doctor", file, text); err != nil {
-		if _, parsed := pasted.Parse(string(text)); parsed != nil {
+		if _, parsed := pasted.Parse(string(text)); parsed != nil || isSettings(text) {
 			return "", err
 		}
 	}
@@ -215,6 +215,23 @@ func (in *inputs) keep(file, kind string, a *archive.Archive, err error) error {
 		words.Count(a.Known, "member"), a.Others)
 	in.sources = append(in.sources, record.Source{File: file, Kind: kind, Partly: a.Partly})
 	return nil
+}
+
+// isSettings reports whether a text that may be a list of settings is none that sysctl(8) printed: it has
+// comments, and settings only.
+func isSettings(text []byte) bool {
+	comments := false
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(line)
+		switch {
+		case len(line) == 0:
+		case line[0] == '#' || line[0] == ';':
+			comments = true
+		case !settingsLine.Match(line):
+			return false
+		}
+	}
+	return comments
 }
 
 func isJSONObject(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
