@@ -109,18 +109,21 @@ func readings(lines []string, pieces []piece, seconds float64) (before, after []
 
 var (
 	// timed matches what a text has that says how much time passes between its parts.
-	timed = regexp.MustCompile(`(?m)\bsleep\s+\d|^Every \d|\bdate\b|^\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d\b.*[#$>%]|` +
+	timed = regexp.MustCompile(`(?m)\bsleep\s+\d|^Every \d|\bdate\b|` +
+		`^\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d\b.*[#$>%]|` +
 		`\bwatch\s|^==> .*\d\d[:.-]?\d\d[:.-]?\d\d.* <==|` + months)
 	months = `\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d (?:\S+ )?(?:\S+ )?\d{4}\b`
-	ofDate = regexp.MustCompile(`^(?:[A-Z][a-z]{2},? )?(?:` + months + `|\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d.*|` + stamp + `)$`)
+	ofDate = regexp.MustCompile(`^(?:[A-Z][a-z]{2},? )?(?:` + months +
+		`|\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d.*|` + stamp + `)$`)
 	stamp  = `\d{4}-\d\d-\d\d[ T_]\d\d[:.-]?\d\d[:.-]?\d\d(?:[.,]\d+)?(?:Z| ?[+-]\d\d:?\d\d)?`
 	inName = regexp.MustCompile(`[-_.]?(?:` + stamp + `|\d{8}[-_T]?\d{6}|\d\d[:.]?\d\d[:.]?\d\d)`)
 	asleep = regexp.MustCompile(`\bsleep\s+(\d{1,6}(?:\.\d{1,6})?)([smh]?)\b`)
 	// sleepsFirst matches a command that sleeps before it prints anything, and beforeOther what
 	// precedes a command that prints something.
 	sleepsFirst = regexp.MustCompile(`(?:^|[#$>%] ?)sleep\s+\d`)
-	beforeOther = regexp.MustCompile(`^(?:sleep\s+[\d.]+[smh]?\s*(?:;|&&)\s*|(?:for|while|until)\b[^;]*(?:;[^;]*)?;\s*do\s+)+`)
-	watched     = regexp.MustCompile(`^Every (\d{1,6}(?:\.\d+)?)s: (\S.*?)(?:\s{2,}(?:([A-Za-z][\w.-]*): )?(\S.*))?$`)
+	beforeOther = regexp.MustCompile(`^(?:sleep\s+[\d.]+[smh]?\s*(?:;|&&)\s*|` +
+		`(?:for|while|until)\b[^;]*(?:;[^;]*)?;\s*do\s+)+`)
+	watched = regexp.MustCompile(`^Every (\d{1,6}(?:\.\d+)?)s: (\S.*?)(?:\s{2,}(?:([A-Za-z][\w.-]*): )?(\S.*))?$`)
 	// stamped matches a prompt behind the time.
 	stamped = regexp.MustCompile(`^\[?((?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?)\]?\s+(\S.*)$`)
 )
@@ -130,8 +133,8 @@ var layouts = []string{"Mon Jan _2 15:04:05 MST 2006", "Mon Jan _2 15:04:05 2006
 	"Mon Jan _2 03:04:05 PM MST 2006", "Mon _2 Jan 2006 03:04:05 PM MST", "Mon _2 Jan 15:04:05 MST 2006",
 	"Mon _2 Jan 2006 15:04:05 MST", "2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05",
 	"2006-01-02T15:04:05", "Mon, 02 Jan 2006 15:04:05 -0700", "15:04:05", "20060102-150405", "20060102_150405",
-	"20060102150405", "20060102T150405", "2006-01-02_15-04-05", "2006-01-02-15-04-05", "2006-01-02_15:04:05", "15.04.05",
-	"150405"}
+	"20060102150405", "20060102T150405", "2006-01-02_15-04-05", "2006-01-02-15-04-05", "2006-01-02_15:04:05",
+	"15.04.05", "150405"}
 
 // timeOf parses a time. Is is false if the text is none.
 func timeOf(text string) (at moment, is bool) {
@@ -168,7 +171,8 @@ func seconds(line string) float64 {
 }
 
 // growing are the parts of a snapshot with counters.
-var growing = []string{"interfaces", "nics", "snmp", "softnet", "qdiscs", "nftables", "interrupts", "softirqs", "cpu times"}
+var growing = []string{"interfaces", "nics", "snmp", "softnet", "qdiscs", "nftables", "interrupts", "softirqs",
+	"cpu times"}
 
 // piecesOf returns the outputs of the commands of a text. None: nothing in it says the time.
 func piecesOf(lines []string, quoted int, timed bool) (list []piece) {
@@ -211,7 +215,8 @@ func piecesOf(lines []string, quoted int, timed bool) (list []piece) {
 				return slices.Contains(growing, f.part) || strings.HasPrefix(f.name, "/sys/class/net")
 			}) { // with what filters its output
 				_, rest, _ := strings.Cut(prompt, s.command[0])
-				if p.of = host + " " + s.command[0] + rest; fileHead.MatchString(prompt) || watched.MatchString(prompt) {
+				p.of = host + " " + s.command[0] + rest
+				if fileHead.MatchString(prompt) || watched.MatchString(prompt) {
 					p.of = host + " " + p.command
 				}
 			}
@@ -245,7 +250,7 @@ func piecesOf(lines []string, quoted int, timed bool) (list []piece) {
 		}
 	}
 	list[len(list)-1].to = len(lines)
-	if first := list[0]; first.from == first.to || strings.TrimSpace(strings.Join(lines[first.from:first.to], "")) == "" {
+	if p := list[0]; strings.TrimSpace(strings.Join(lines[p.from:p.to], "")) == "" {
 		list = list[1:]
 	}
 	return list

@@ -88,10 +88,14 @@ func joined(list []netstate.HostSnapshot, overS float64) (hosts []netstate.HostS
 // sameHost reports whether two snapshots are of the same host: an interface has the same name and address.
 // Network namespaces of a host have its name too.
 func sameHost(a, b netstate.HostSnapshot) bool {
-	return a.Reading.Host == b.Reading.Host && slices.ContainsFunc(a.Reading.Snapshot.Interfaces, func(i netstate.InterfaceSnapshot) bool {
-		return i.MAC != "" && slices.ContainsFunc(b.Reading.Snapshot.Interfaces,
-			func(j netstate.InterfaceSnapshot) bool { return i.Interface == j.Interface && i.MAC == j.MAC })
-	})
+	macs := map[string]string{}
+	for _, i := range a.Reading.Snapshot.Interfaces {
+		macs[i.Interface] = i.MAC
+	}
+	return a.Reading.Host == b.Reading.Host &&
+		slices.ContainsFunc(b.Reading.Snapshot.Interfaces, func(i netstate.InterfaceSnapshot) bool {
+			return i.MAC != "" && macs[i.Interface] == i.MAC
+		})
 }
 
 // add adds what was read of texts.
