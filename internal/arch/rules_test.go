@@ -55,6 +55,7 @@ var testExceptions = []struct{ dir, to, why string }{
 		"tests of a lab or a run need an agent at the other end; production code starts it as a process"},
 	{"internal/control", "internal/show", "tests of a run or a measurement look at what a user sees of it"},
 	{"internal/host/hoststate", "internal/show", "tests of a diagnosis look at what a user sees of it"},
+	{"internal/host/hoststate", "internal/control", "a test reads what sos report collects of a lab"},
 }
 
 // restricted lists packages from outside the module that only the given layers may

@@ -11,6 +11,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/bzip2"
 	"compress/gzip"
 	"context"
@@ -18,46 +19,63 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
-	"github.com/ulikunitz/xz"
-
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/pasted"
+	"linerate/internal/model/plain"
 )
 
 // Bounds of what is read.
 const (
-	mostMembers   = 200_000   // members of an archive, known or not
-	largestMember = 16 << 20  // bytes of a member that is read
-	mostText      = 256 << 20 // bytes of all members that are read
-	mostUnpacked  = 4 << 30   // bytes that come out of a decompressor
-	deepest       = 2         // archives in archives
+	mostMembers      = 200_000   // members of an archive, known or not
+	largestMember    = 16 << 20  // bytes of a member that is read
+	largestPerhaps   = 1 << 20   // bytes of a member that is read to see whether its format is known
+	mostText         = 128 << 20 // bytes of all members that are read
+	mostUnpacked     = 4 << 30   // bytes that come out of a decompressor
+	largestDirectory = 24 << 20  // bytes of the directory of a zip archive
+	largestZip       = 64 << 20  // bytes of a zip archive that is in a pipe or in another archive
+	deepest          = 2         // archives in archives
+	mostNamed        = 4         // reasons why something was not read
 )
+
+// slowest bounds the wait for a file that is no disk's, such as /proc/kmsg.
+const slowest = 2 * time.Second
 
 // Archive is what was read of an archive.
 type Archive struct {
 	Members []pasted.Member
-	// Known counts the members that are read, and Others those of other formats.
+	// Snapshots are documents of linerate snapshot, by their paths.
+	Snapshots map[string][]byte
+	// Known counts the members that are read, and Others those of other formats, links and devices.
 	Known, Others int
-	// Partly says why the archive was not read to its end. Empty: it was.
+	// Partly says what was not read, and why. Empty: everything was that is known.
 	Partly string
 }
 
-// Is reports whether a file's first bytes are those of an archive. 262 bytes suffice.
+// Is reports whether a file's first bytes are those of an archive or of a compressed file. 262 bytes
+// suffice.
 func Is(head []byte) bool { return kindOf(head) != "" }
 
 func kindOf(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
 		return "gzip"
-	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
+	case bytes.HasPrefix(head, xzHead):
 		return "xz"
 	case bytes.HasPrefix(head, []byte("BZh")):
 		return "bzip2"
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
+		return "zstd"
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
 		return "zip"
 	case len(head) >= 262 && string(head[257:262]) == "ustar":
 		return "tar"
@@ -72,30 +90,46 @@ type reader struct {
 	// text and unpacked are how many bytes may still be read.
 	text, unpacked int64
 	members        int
+	skipped        []string // what was not read, and why
+	more           int      // further ones
+	// process has the first process of a directory below proc. Those of the others have the same.
+	process map[string]string
 }
 
 // errBound ends the reading of an archive that has more than the bounds allow.
 var errBound = errors.New("it has more than is read")
 
-// File reads an archive from a file, of which the caller knows that it is one (Is).
-func File(ctx context.Context, f *os.File) (*Archive, error) {
+// Read reads an archive of which the caller knows that it is one (Is). Name is that of its file.
+func Read(ctx context.Context, from io.Reader, name string) (*Archive, error) {
 	r := newReader(ctx)
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
+	return r.end(r.open(from, name))
+}
+
+func (r *reader) open(from io.Reader, name string) error {
+	if f, is := from.(*os.File); is { // the directory of a zip archive is at its end
+		head := make([]byte, 262)
+		n, _ := f.ReadAt(head, 0)
+		if info, err := f.Stat(); err == nil && kindOf(head[:n]) == "zip" {
+			return r.zip(f, info.Size(), "", 0)
+		}
 	}
-	head := make([]byte, 262)
-	n, _ := f.ReadAt(head, 0)
-	if kindOf(head[:n]) == "zip" {
-		err = r.zip(f, info.Size(), "", 0)
-	} else {
-		_, err = r.stream(f, "", 0)
-	}
-	return r.end(err)
+	return r.stream(from, "", name, 0)
 }
 
 func newReader(ctx context.Context) *reader {
-	return &reader{ctx: ctx, into: &Archive{}, text: mostText, unpacked: mostUnpacked}
+	return &reader{ctx: ctx, into: &Archive{}, text: mostText, unpacked: mostUnpacked, process: map[string]string{}}
+}
+
+// skip records what is not read.
+func (r *reader) skip(what, why string) {
+	if len(r.skipped) >= mostNamed {
+		r.more++
+		return
+	}
+	if what != "" {
+		why = plain.Short(what, 200) + ": " + why
+	}
+	r.skipped = append(r.skipped, why)
 }
 
 // end returns the archive. What was read before an error counts.
@@ -104,52 +138,84 @@ func (r *reader) end(err error) (*Archive, error) {
 		return nil, r.ctx.Err()
 	}
 	if err != nil {
-		r.into.Partly = err.Error()
+		r.skipped = append(r.skipped, err.Error())
 	}
-	if len(r.into.Members) == 0 {
-		if err == nil {
-			err = fmt.Errorf("none of its %d members is known", r.into.Others)
+	if r.more > 0 {
+		r.skipped = append(r.skipped, fmt.Sprintf("and %d more", r.more))
+	}
+	r.into.Partly = strings.Join(r.skipped, "; ")
+	if len(r.into.Members)+len(r.into.Snapshots) == 0 {
+		switch {
+		case r.into.Partly != "":
+			return nil, errors.New(r.into.Partly)
+		case r.members == 0:
+			return nil, errors.New("it is empty")
 		}
-		return nil, err
+		return nil, fmt.Errorf("none of its %d members is known", r.members)
 	}
 	return r.into, nil
 }
 
-// Directory reads an unpacked archive. Links are not followed, and nothing outside it is read.
+// Directory reads an unpacked archive, or a directory of archives, snapshots and texts. Links are not
+// followed, and nothing outside it is read.
 func Directory(ctx context.Context, name string) (*Archive, error) {
 	root, err := os.OpenRoot(name)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
+	full, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
 	r := newReader(ctx)
 	err = fs.WalkDir(root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil || !d.Type().IsRegular():
-			return nil // what is not readable is not read
-		}
-		if r.members++; r.members > mostMembers {
-			return errBound
-		}
-		full := path.Join(path.Base(name), at)
-		if !pasted.KnownMember(full) {
-			r.into.Others++
+		case err != nil:
+			r.skip(at, reason(err))
+			return nil
+		case d.IsDir():
 			return nil
 		}
-		f, err := root.Open(at)
-		if err != nil {
-			return nil
+		// What was a file may have become a FIFO since, which O_NONBLOCK does not wait for.
+		var in io.Reader
+		if name := path.Join(filepath.Base(full), at); d.Type().IsRegular() && wanted(name) {
+			f, err := root.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+			if err != nil {
+				r.skip(at, reason(err))
+				return nil
+			}
+			defer f.Close()
+			info, err := f.Stat()
+			if err != nil || !info.Mode().IsRegular() {
+				return err
+			}
+			_ = f.SetReadDeadline(time.Now().Add(slowest)) // of most files there is none to set
+			in = f
 		}
-		defer f.Close()
-		return r.keep(full, f)
+		// When a file was written says little here: copies are as old as their copying.
+		err = r.member(path.Join(filepath.Base(full), at), in, time.Time{}, 0)
+		if err != nil && !errors.Is(err, errBound) && ctx.Err() == nil {
+			r.skip(at, reason(err))
+			err = nil
+		}
+		return err
 	})
 	return r.end(err)
 }
 
-// stream reads an archive that is compressed or not. Is is false if it is none.
-func (r *reader) stream(from io.Reader, within string, depth int) (is bool, err error) {
+// reason returns an error without the path that a caller names.
+func reason(err error) string {
+	if at, is := errors.AsType[*fs.PathError](err); is {
+		return at.Err.Error()
+	}
+	return err.Error()
+}
+
+// stream reads an archive that is compressed or not, or a compressed text.
+func (r *reader) stream(from io.Reader, within, name string, depth int) (err error) {
 	in := bufio.NewReaderSize(from, 1<<16)
 	for range 3 { // .tar.gz.xz does not exist; what does has one compression
 		head, failed := in.Peek(262)
@@ -158,24 +224,41 @@ func (r *reader) stream(from io.Reader, within string, depth int) (is bool, err 
 		case "gzip":
 			out, err = gzip.NewReader(in)
 		case "xz":
-			out, err = xz.ReaderConfig{DictCap: 64 << 20, SingleStream: true}.NewReader(in)
+			out, err = newXZReader(in)
 		case "bzip2":
 			out = bzip2.NewReader(in)
-		case "tar":
-			return true, r.tar(tar.NewReader(in), within, depth)
-		default:
-			if failed != nil && !errors.Is(failed, io.EOF) {
-				return false, failed
+		case "zstd":
+			return errors.New("it is compressed by zstd, which is not read: zstd -d")
+		case "zip":
+			text, err := io.ReadAll(io.LimitReader(in, largestZip+1))
+			if err != nil || len(text) > largestZip {
+				return cmp.Or(err, fmt.Errorf("%w: a zip archive of %d MiB", errBound, largestZip>>20))
 			}
-			return false, errors.New("it is compressed, and no tar archive")
+			return r.zip(bytes.NewReader(text), int64(len(text)), within, depth)
+		case "tar":
+			if err := r.tar(tar.NewReader(in), within, depth); err != nil {
+				return err
+			}
+			_, err := io.Copy(io.Discard, in) // the checksums of a compression are behind the archive's end
+			return err
+		default:
+			switch {
+			case failed != nil && !errors.Is(failed, io.EOF):
+				return failed
+			case len(head) > 0 && allZero(head):
+				return nil // a tar archive without members
+			}
+			return r.member(strings.TrimSuffix(name, path.Ext(name))+".txt", in, time.Time{}, deepest)
 		}
 		if err != nil {
-			return true, err
+			return cut(err)
 		}
 		in = bufio.NewReaderSize(&metered{r: r, from: out}, 1<<16)
 	}
-	return false, errors.New("it is compressed several times")
+	return errors.New("it is compressed several times")
 }
+
+func allZero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
 // metered counts what comes out of a decompressor, and ends when it is too much or the context ends.
 type metered struct {
@@ -188,7 +271,7 @@ func (m *metered) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	if m.r.unpacked <= 0 {
-		return 0, fmt.Errorf("%w: %d GiB unpacked", errBound, mostUnpacked>>30)
+		return 0, fmt.Errorf("%w: %d MiB unpacked", errBound, mostUnpacked>>20)
 	}
 	n, err := m.from.Read(p)
 	m.r.unpacked -= int64(n)
@@ -203,79 +286,185 @@ func (r *reader) tar(from *tar.Reader, within string, depth int) error {
 			return nil
 		case err != nil:
 			return err
-		case head.Typeflag != tar.TypeReg:
+		case head.Typeflag == tar.TypeDir:
+			r.members++
+			if r.members > mostMembers {
+				return errMembers
+			}
 			continue
 		}
-		if err := r.member(path.Join(within, clean(head.Name)), from, depth); err != nil {
+		var in io.Reader
+		if head.Typeflag == tar.TypeReg || head.Typeflag == tar.TypeGNUSparse {
+			in = from
+		}
+		name, inside := clean(head.Name)
+		if !inside {
+			r.skip(head.Name, "the name leads out of the archive")
+			in = nil
+		}
+		if err := r.member(path.Join(within, name), in, head.ModTime, depth); err != nil {
 			return err
 		}
 	}
 }
 
 func (r *reader) zip(from io.ReaderAt, size int64, within string, depth int) error {
-	z, err := zip.NewReader(from, size)
+	directory := &bounded{from: from, left: largestDirectory}
+	z, err := zip.NewReader(directory, size)
 	if err != nil {
 		return err
 	}
+	directory.left = math.MaxInt64 // from here on metered does it
 	for _, f := range z.File {
-		if !f.Mode().IsRegular() {
+		if f.Mode().IsDir() {
 			continue
 		}
-		in, err := f.Open()
-		if err != nil {
-			return err
-		}
-		err = r.member(path.Join(within, clean(f.Name)), &metered{r: r, from: in}, depth)
-		in.Close()
-		if err != nil {
-			return err
+		if err := r.zipped(f, within, depth); err != nil {
+			if errors.Is(err, errBound) || r.ctx.Err() != nil {
+				return err
+			}
+			r.skip(f.Name, reason(err))
 		}
 	}
 	return nil
 }
 
-// clean returns a member's name as a path below the archive. It is never opened.
-func clean(name string) string {
-	return strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(name, `\`, "/")), "/")
+// zipped reads a member of a zip archive.
+func (r *reader) zipped(f *zip.File, within string, depth int) error {
+	name, inside := clean(f.Name)
+	var in io.Reader
+	switch {
+	case !inside:
+		r.skip(f.Name, "the name leads out of the archive")
+	case f.Flags&1 != 0:
+		r.skip(f.Name, "it is encrypted")
+	case f.Mode().IsRegular() && wanted(name):
+		opened, err := f.Open()
+		if err != nil {
+			return err
+		}
+		defer opened.Close()
+		in = &metered{r: r, from: opened}
+	}
+	return r.member(path.Join(within, name), in, f.Modified, depth)
 }
 
-// member reads a member if its format is known, or if it is an archive itself.
-func (r *reader) member(name string, from io.Reader, depth int) error {
-	if r.members++; r.members > mostMembers {
-		return fmt.Errorf("%w: %d members", errBound, mostMembers)
+// bounded is a file of which only so many bytes can be read.
+type bounded struct {
+	from io.ReaderAt
+	left int64
+}
+
+func (b *bounded) ReadAt(p []byte, at int64) (int, error) {
+	if b.left -= int64(len(p)); b.left < 0 {
+		return 0, fmt.Errorf("%w: its directory has more than %d MiB", errBound, largestDirectory>>20)
 	}
-	switch {
-	case r.ctx.Err() != nil:
+	return b.from.ReadAt(p, at)
+}
+
+// clean returns a member's name as a path below the archive; it is never opened. Inside is false if the
+// name leads out of the archive. A name that begins with a slash does not: tar(1) leaves it out.
+func clean(name string) (at string, inside bool) {
+	name = strings.TrimLeft(strings.ToValidUTF8(strings.ReplaceAll(name, `\`, "/"), "?"), "/")
+	at = path.Clean(name)
+	return at, at != ".." && !strings.HasPrefix(at, "../")
+}
+
+var (
+	errMembers = fmt.Errorf("%w: %d members", errBound, mostMembers)
+	ofProcess  = regexp.MustCompile(`^((?:.*/)?proc/)(\d+|self|thread-self)/`)
+)
+
+// wanted reports whether a member may be read, by its name.
+func wanted(name string) bool {
+	return pasted.KnownMember(name) || pasted.PerhapsMember(name) || isArchive(name) || strings.HasSuffix(name, ".json")
+}
+
+// isArchive reports whether a name is that of an archive.
+func isArchive(name string) bool {
+	return slices.ContainsFunc([]string{".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz", ".zip"},
+		func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// member reads a member if its format is known, or if it is an archive itself. From is nil if it is no
+// file, such as a link.
+func (r *reader) member(name string, from io.Reader, modified time.Time, depth int) error {
+	if r.members++; r.members > mostMembers {
+		return errMembers
+	}
+	if r.ctx.Err() != nil {
 		return r.ctx.Err()
+	}
+	if process := ofProcess.FindStringSubmatch(name); process != nil {
+		if first := r.process[process[1]]; first == "" && strings.Contains(name, "/net/") {
+			r.process[process[1]] = process[2]
+		} else if first != process[2] || strings.Contains(name, "/task/") {
+			from = nil
+		}
+	}
+	m := pasted.Member{Path: name, Time: modified}
+	switch {
+	case from == nil:
 	case pasted.KnownMember(name):
-		return r.keep(name, from)
-	case depth < deepest && slices.ContainsFunc([]string{".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2",
-		".tbz"}, func(end string) bool { return strings.HasSuffix(name, end) }):
+		return r.keep(m, from, largestMember)
+	case depth < deepest && isArchive(name):
 		// What is wrong with an archive inside does not end the one around it.
-		if _, err := r.stream(from, strings.TrimSuffix(name, path.Ext(name)), depth+1); err != nil {
+		within := name
+		for isArchive(within) || strings.HasSuffix(within, ".tar") {
+			within = strings.TrimSuffix(within, path.Ext(within))
+		}
+		if err := r.stream(from, within, name, depth+1); err != nil {
 			if errors.Is(err, errBound) || r.ctx.Err() != nil {
 				return err
 			}
-			r.into.Partly = name + ": " + err.Error()
+			r.skip(name, reason(err))
 		}
 		return nil
+	case isArchive(name):
+		r.skip(name, "an archive in too many archives")
+	case strings.HasSuffix(name, ".json"):
+		return r.snapshot(name, from)
+	case pasted.PerhapsMember(name):
+		return r.keep(m, from, largestPerhaps)
 	}
 	r.into.Others++
 	return nil
 }
 
-// keep reads the text of a member.
-func (r *reader) keep(name string, from io.Reader) error {
-	text, err := io.ReadAll(io.LimitReader(from, min(largestMember, r.text)+1))
-	if int64(len(text)) > min(largestMember, r.text) {
-		if r.text < largestMember {
+// snapshot keeps a document of linerate snapshot.
+func (r *reader) snapshot(name string, from io.Reader) error {
+	in := bufio.NewReader(from)
+	if head, _ := in.Peek(256); !bytes.Contains(head, []byte(netstate.HostSnapshotSchema)) {
+		r.into.Others++
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(in, min(netstate.LargestHostSnapshot, r.text)))
+	r.text -= int64(len(text))
+	if r.into.Snapshots == nil {
+		r.into.Snapshots = map[string][]byte{}
+	}
+	r.into.Snapshots[name] = text
+	return err
+}
+
+// keep reads the text of a member, of at most so many bytes.
+func (r *reader) keep(m pasted.Member, from io.Reader, largest int64) error {
+	most := min(largest, r.text)
+	text, err := io.ReadAll(io.LimitReader(from, most+1))
+	if int64(len(text)) > most {
+		if r.text < largest {
 			return fmt.Errorf("%w: %d MiB of text", errBound, mostText>>20)
 		}
-		text = text[:bytes.LastIndexByte(text[:largestMember], '\n')+1]
-		r.into.Partly = fmt.Sprintf("%s has more than %d MiB", name, largestMember>>20)
+		text = text[:bytes.LastIndexByte(text[:most], '\n')+1]
+		r.skip(m.Path, fmt.Sprintf("what is behind %d MiB", most>>20))
+	}
+	m.Text = string(text)
+	if !pasted.KnownMember(m.Path) && !pasted.Recognised(m.Text) {
+		r.into.Others++
+		return err
 	}
 	r.text -= int64(len(text))
 	r.into.Known++
-	r.into.Members = append(r.into.Members, pasted.Member{Path: name, Text: string(text)})
+	r.into.Members = append(r.into.Members, m)
 	return err
 }

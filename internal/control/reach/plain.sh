@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints what the network tools of this host say of it, for linerate doctor --paste. It changes
+# Prints what the network tools of this host say of it, for linerate doctor -. It changes
 # nothing and sends nothing. ss and dmesg, which say more to root, are executed by sudo if that asks
 # for no password.
 export LC_ALL=C PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"

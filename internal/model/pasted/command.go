@@ -113,6 +113,7 @@ func commandOf(line string) (c command, host string) {
 	if i := strings.Index(line, " #"); i >= 0 {
 		line = line[:i] // a comment
 	}
+	line = beforeOther.ReplaceAllString(line, "")
 	words := strings.Fields(cutAtOperator(line))
 	for range 8 { // sudo ip netns exec red sudo …
 		for len(words) > 0 && assignment.MatchString(words[0]) {

@@ -93,8 +93,8 @@ func ofFile(name string) (list []*format) {
 	elements := strings.Split(strings.Trim(path.Clean("/"+name), "/"), "/")
 	for _, f := range formats {
 		for _, pattern := range f.files {
-			n := strings.Count(pattern, "/") + 1
-			if n > len(elements) {
+			n, last := strings.Count(pattern, "/")+1, pattern[strings.LastIndexByte(pattern, '/')+1:]
+			if n > len(elements) || last != elements[len(elements)-1] && !strings.ContainsAny(last, "*?[") {
 				continue
 			}
 			if ok, _ := path.Match(pattern, strings.Join(elements[len(elements)-n:], "/")); ok {

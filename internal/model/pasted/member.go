@@ -2,7 +2,9 @@ package pasted
 
 import (
 	"path"
+	"slices"
 	"strings"
+	"time"
 
 	"linerate/internal/model/plain"
 )
@@ -12,45 +14,110 @@ type Member struct {
 	// Path is its path in the archive: "sosreport-nas/sos_commands/networking/ip_-s_-d_link".
 	Path string
 	Text string
+	// Time is when it was written. Zero: unknown.
+	Time time.Time
 }
 
+// systemDirs are directories at the root of a host, and of what sos report collects of one.
+var systemDirs = []string{"sos_commands", "sos_logs", "sos_reports", "sos_strings", "proc", "sys", "etc", "var", "usr",
+	"run", "lib", "boot", "dev", "root", "opt"}
+
+// textEnds are what the name of a file with the output of a command ends with.
+var textEnds = []string{".txt", ".out", ".log", ".output", ".text"}
+
 // KnownMember reports whether a member of an archive has a known format by its path. The directories
-// of sos report and of supportconfig tell what printed a file.
+// of sos report and of supportconfig tell what printed a file, and so may its name: "ip_addr.txt",
+// "ethtool-S-eth0.out".
 func KnownMember(name string) bool {
 	if isSupportconfig(name) || hostNameFile(name) {
 		return true
 	}
-	s := memberStart(name)
+	s, _ := memberStart(name)
 	return len(s.formats) > 0
 }
 
-// memberStart returns how a member begins a section.
-func memberStart(name string) start {
-	elements := strings.Split(name, "/")
-	base := elements[len(elements)-1]
-	for i, e := range elements {
-		// sos names a file after its command: blanks are underscores, slashes are dots.
-		if e == "sos_commands" && i+2 < len(elements) {
-			s := startWith("", strings.ReplaceAll(base, "_", " "))
-			if words := strings.Split(base, "_"); strings.HasPrefix(base, "ip_netns_exec_") && len(words) > 4 {
-				s.host = words[3]
-			}
-			if j := indexOf(elements, "namespaces"); j > i && j+2 < len(elements) {
-				s.host = elements[j+1]
-			}
-			return s
-		}
-	}
-	return start{command: command{"cat", "/" + name}, formats: ofFile(name)}
+// PerhapsMember reports whether the content of a member may tell its format, although its name does not.
+func PerhapsMember(name string) bool {
+	return systemDir(strings.Split(name, "/")) < 0 && slices.Contains(textEnds, path.Ext(name))
 }
 
-func indexOf(list []string, word string) int {
-	for i, w := range list {
-		if w == word {
-			return i
+// Recognised reports whether more than half of the lines of a text are known.
+func Recognised(text string) bool {
+	p, err := Parse(text)
+	return err == nil && 2*p.Lost < p.Lines
+}
+
+// systemDir returns the index of the first element of a path that is a directory at a host's root. -1:
+// there is none.
+func systemDir(elements []string) int {
+	return slices.IndexFunc(elements[:len(elements)-1], func(e string) bool { return slices.Contains(systemDirs, e) })
+}
+
+// memberStart returns how a member begins a section. Whole is true if all of it is that section: the
+// directory of the member says so, and not only its name.
+func memberStart(name string) (s start, whole bool) {
+	elements := strings.Split(name, "/")
+	base := elements[len(elements)-1]
+	// sos names a file after its command: blanks are underscores, slashes are dots.
+	if i := slices.Index(elements, "sos_commands"); i >= 0 && i+2 < len(elements) {
+		s := startWith("", strings.ReplaceAll(base, "_", " "))
+		if words := strings.Split(base, "_"); strings.HasPrefix(base, "ip_netns_exec_") && len(words) > 4 {
+			s.host = words[3]
+		}
+		if j := slices.Index(elements, "namespaces"); j > i && j+2 < len(elements) {
+			s.host = elements[j+1]
+		}
+		return s, true
+	}
+	if list := ofFile(name); len(list) > 0 || systemDir(elements) >= 0 {
+		return start{command: command{"cat", "/" + name}, formats: list}, true
+	}
+	if c := commandOfName(base); len(c) > 0 {
+		return start{command: c, formats: printedBy(c)}, false
+	}
+	return start{}, false
+}
+
+// commandOfName returns the command that a file is named after, as people name the outputs that they
+// save: "ip_addr.txt", "ss-tin.log", "ethtool-S-eth0.out". Empty: there is none.
+func commandOfName(name string) (c command) {
+	if end := path.Ext(name); slices.Contains(textEnds, end) {
+		name = strings.TrimSuffix(name, end)
+	}
+	for _, program := range knownPrograms { // of which the name has a hyphen
+		if rest, is := strings.CutPrefix(name, program); is && strings.Contains(program, "-") {
+			c, name = command{program}, rest
 		}
 	}
-	return -1
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == ' ' || r == '+' }) {
+		if strings.HasPrefix(word, "-") {
+			c = append(c, word)
+			continue
+		}
+		c = append(c, strings.Split(word, "-")...)
+	}
+	if len(c) == 0 || !knownProgram(c[0]) {
+		return nil
+	}
+	for i := 1; i < len(c); i++ {
+		switch c[0] {
+		case "ethtool": // what follows the option is an interface, whose name may have hyphens
+			if len(c[i]) > 1 && c[i][0] != '-' {
+				return append(c[:i:i], strings.Join(c[i:], "-"))
+			}
+			c[i] = "-" + strings.TrimLeft(c[i], "-")
+		case "ip", "tc", "bridge":
+			if i < len(c)-1 && slices.Contains([]string{"s", "d", "o", "j", "4", "6"}, c[i]) {
+				c[i] = "-" + c[i]
+			}
+		case "ss", "netstat", "nstat", "arp", "route", "free", "lspci", "sysctl", "uname", "mpstat", "iptables",
+			"ip6tables":
+			if len(c[i]) <= 8 && c[i][0] != '-' && !strings.ContainsAny(c[i], "0123456789.") {
+				c[i] = "-" + c[i]
+			}
+		}
+	}
+	return c
 }
 
 // isSupportconfig reports whether a member is a text of supportconfig, which has the outputs of many
@@ -62,52 +129,156 @@ func isSupportconfig(name string) bool {
 
 // hostNameFile reports whether a member has the name of the host, and nothing else.
 func hostNameFile(name string) bool {
-	return strings.HasSuffix(name, "/hostname") &&
-		(strings.HasSuffix(name, "/etc/hostname") || strings.HasSuffix(name, "/sos_commands/host/hostname") ||
-			strings.HasSuffix(name, "/proc/sys/kernel/hostname") || strings.Count(name, "/") == 1)
+	return slices.ContainsFunc([]string{"/etc/hostname", "/sos_commands/host/hostname", "/proc/sys/kernel/hostname"},
+		func(end string) bool { return strings.HasSuffix("/"+name, end) }) ||
+		path.Base(name) == "hostname" && systemDir(strings.Split(name, "/")) < 0
 }
 
-// ParseMembers parses the members of an archive. Each directory at its top is a host, and each network
-// namespace of it another.
-func ParseMembers(list []Member) Text {
-	names := map[string]string{} // of hosts, by directory
-	for _, m := range list {
-		if text := strings.TrimSpace(m.Text); hostNameFile(m.Path) && text != "" && !strings.ContainsAny(text, " \n") {
-			names[top(m.Path)] = plain.Short(text, longestName)
+// rootsOf returns the directory of the host that each member belongs to. That is the one around
+// sos_commands, proc, etc and the like. Of other members it is the directory at the top, or those in it
+// if several of them have files of the same name.
+func rootsOf(list []Member) []string {
+	roots := make([]string, len(list))
+	marked := map[string]bool{}
+	for i, m := range list {
+		if elements := strings.Split(m.Path, "/"); systemDir(elements) >= 0 {
+			roots[i] = strings.Join(elements[:systemDir(elements)], "/")
+			marked[roots[i]] = true
 		}
 	}
+	second := func(name string) string {
+		elements := strings.SplitN(name, "/", 3)
+		return strings.Join(elements[:min(2, len(elements)-1)], "/")
+	}
+	several := map[string]bool{}
+	seen := map[[2]string]string{}
+	for _, m := range list {
+		key := [2]string{top(m.Path), path.Base(m.Path)}
+		if in, has := seen[key]; has && in != second(m.Path) {
+			several[top(m.Path)] = true
+		}
+		seen[key] = second(m.Path)
+	}
+	for i, m := range list {
+		if systemDir(strings.Split(m.Path, "/")) >= 0 {
+			continue
+		}
+		if roots[i] = top(m.Path); several[roots[i]] {
+			roots[i] = second(m.Path)
+		}
+		for dir := path.Dir(m.Path); dir != "."; dir = path.Dir(dir) {
+			if marked[dir] {
+				roots[i] = dir
+				break
+			}
+		}
+	}
+	return roots
+}
+
+func top(name string) string {
+	first, _, inside := strings.Cut(name, "/")
+	if !inside {
+		return ""
+	}
+	return first
+}
+
+// ParseMembers parses the members of an archive, of which source is the file's name. Each directory of a
+// host is a machine, and each network namespace of it another.
+func ParseMembers(list []Member, source string) (all Text) {
+	var order []string
+	of := map[string][]Member{}
+	for i, root := range rootsOf(list) {
+		if len(of[root]) == 0 {
+			order = append(order, root)
+		}
+		of[root] = append(of[root], list[i])
+	}
+	for _, root := range order {
+		if len(all.Machines) < mostMachines {
+			all.Add(parseHost(of[root], hostName(of[root], root, source)))
+		}
+	}
+	return all
+}
+
+// Add adds what was read of another text.
+func (t *Text) Add(o Text) {
+	t.Machines = append(t.Machines, o.Machines...)
+	t.Untimed = append(t.Untimed, o.Untimed...)
+	t.Lines, t.Idle, t.Lost = t.Lines+o.Lines, t.Idle+o.Idle, t.Lost+o.Lost
+	t.NotUnderstood = append(t.NotUnderstood, o.NotUnderstood[:min(len(o.NotUnderstood),
+		max(0, mostLost-len(t.NotUnderstood)))]...)
+	for _, f := range o.Formats {
+		if i := slices.IndexFunc(t.Formats, func(x FormatLines) bool { return x.Format == f.Format }); i >= 0 {
+			t.Formats[i].Used, t.Formats[i].Idle = t.Formats[i].Used+f.Used, t.Formats[i].Idle+f.Idle
+		} else {
+			t.Formats = append(t.Formats, f)
+		}
+	}
+}
+
+// hostName returns the name of a host: that in its members, otherwise that in the name of the directory
+// or of the archive.
+func hostName(list []Member, root, source string) string {
+	for _, m := range list {
+		if text := strings.TrimSpace(m.Text); hostNameFile(m.Path) && text != "" && !strings.ContainsAny(text, " \n") {
+			return plain.Short(text, longestName)
+		}
+	}
+	if root == "" {
+		root, _, _ = strings.Cut(path.Base(source), ".")
+	}
+	return hostOf(path.Base(root))
+}
+
+// parseHost parses the members of one host.
+func parseHost(list []Member, host string) Text {
 	r := reader{}
 	for _, m := range list {
 		if hostNameFile(m.Path) {
 			continue
 		}
-		host := names[top(m.Path)]
-		if host == "" {
-			host = hostOf(top(m.Path))
-		}
-		if isSupportconfig(m.Path) {
-			r.of = host
-			r.text(m.Text)
-			continue
-		}
-		s := memberStart(m.Path)
+		s, whole := memberStart(m.Path)
+		name := host
 		if s.host != "" {
-			host += "/" + s.host
+			name += "/" + s.host
 		}
-		s.host = host
-		r.member, r.of = m.Path, ""
+		s.host = name
+		if r.file = m.Path; whole {
+			r.member = m.Path
+		}
+		if r.of = ""; isSupportconfig(m.Path) { // its lines name no host, although some look like prompts
+			r.of = name
+		}
 		r.begin(s)
 		r.text(m.Text)
 		r.end()
 		r.member = ""
 	}
 	r.finish()
+	taken := takenAt(list)
+	for i := range r.Machines {
+		r.Machines[i].Taken = taken
+	}
 	return r.Text
 }
 
-func top(name string) string {
-	first, _, _ := strings.Cut(name, "/")
-	return first
+// takenAt returns when members were collected: what date(1) printed, otherwise when the last of them was
+// written. Zero: unknown.
+func takenAt(list []Member) (taken time.Time) {
+	for _, m := range list {
+		if s, _ := memberStart(m.Path); s.command.is("date") {
+			if at, is := timeOf(m.Text); is {
+				return time.UnixMilli(int64(at.s * 1e3))
+			}
+		}
+		if m.Time.After(taken) {
+			taken = m.Time
+		}
+	}
+	return taken
 }
 
 // hostOf returns the name of the host in the name of an archive's directory.

@@ -39,6 +39,8 @@ type Text struct {
 	NotUnderstood []string
 	// Formats lists the formats that were recognised.
 	Formats []FormatLines
+	// Untimed are commands whose output is there twice, without how much time is in between.
+	Untimed []string
 }
 
 // FormatLines counts the lines of a format: those that are in a snapshot, and those that are known
@@ -140,7 +142,10 @@ var control = pattern.MustCompile(
 	`\x1b\[\?2004[hl]\r?|\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~])`)
 
 // Parse parses a text. It returns an error if the text is too large, or if no line is understood.
-func Parse(text string) (Text, error) {
+// Of what has the output of a command twice, it has what grew in between (ParseOver).
+func Parse(text string) (Text, error) { return ParseOver(text, 0) }
+
+func parseOnce(text string) (Text, error) {
 	if len(text) > LargestText {
 		return Text{}, fmt.Errorf("the text has %d bytes: expected at most %d", len(text), LargestText)
 	}

@@ -34,8 +34,8 @@ type reader struct {
 	scratch   *machine // to try formats
 	lines     map[*format]*FormatLines
 	// member is the file of an archive that is read: all of it is one section. Empty: none is. of is
-	// the host of a text with several sections.
-	member, of string
+	// the host of a text with several sections, and file the file that has it.
+	member, of, file string
 }
 
 // wholly reports whether a format of the section needs all of its lines.
@@ -384,8 +384,8 @@ func (r *reader) lose(l line) {
 	r.Lines++
 	if r.Lost++; len(r.NotUnderstood) < mostLost {
 		where := fmt.Sprintf("line %d", l.number)
-		if r.member != "" {
-			where = plain.Short(r.member, 200) + " " + where
+		if r.file != "" {
+			where = plain.Short(r.file, 200) + " " + where
 		}
 		r.NotUnderstood = append(r.NotUnderstood, where+": "+plain.Short(strings.TrimSpace(l.text), 100))
 	}

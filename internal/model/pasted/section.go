@@ -59,8 +59,16 @@ func startOf(line string) (s start, is bool) {
 		return s, false
 	}
 	if m := fileHead.FindStringSubmatch(line); m != nil && m[1] != "" {
-		return startWith("", "cat "+m[1]), true
+		if s = startWith("", "cat "+m[1]); len(s.formats) == 0 {
+			s.command = commandOfName(inName.ReplaceAllString(path.Base(m[1]), ""))
+			s.formats = printedBy(s.command)
+		}
+		return s, true
 	}
+	if m := watched.FindStringSubmatch(line); m != nil {
+		return startWith(m[3], m[2]), true
+	}
+	line, _, _ = untimed(line)
 	if strings.ContainsAny(line, "#$>%❯➜┌+") {
 		if s, is := prompted(line); is {
 			return s, true

@@ -39,6 +39,8 @@ type Evaluation struct {
 	Idle          int      `json:"lines_without_meaning,omitempty"`
 	NotUnderstood []string `json:"not_understood,omitempty"`
 	Lost          int      `json:"lines_not_understood,omitempty"`
+	// Untimed are commands whose output the texts have twice, without how much time is in between.
+	Untimed []string `json:"repeated_without_time,omitempty"`
 	// Sources are the files that were read, each with what it was taken for. Absent: hosts were read,
 	// or one snapshot.
 	Sources []Source `json:"sources,omitempty"`

@@ -19,7 +19,7 @@ func (b blocked) Read([]byte) (int, error) {
 // TestInterruptedInput: SIGTERM ends every command that waits for its standard input.
 func TestInterruptedInput(t *testing.T) {
 	for _, line := range []string{
-		"doctor -", "doctor --paste", "diff - -", "check -", "run -", "show -", "lab up -", "tune - --lint",
+		"doctor -", "diff - -", "check -", "run -", "show -", "lab up -", "tune - --lint",
 		"tune x.conf --on -", "replay - --interface lo",
 		"top --replay - --once", // which shows what there was until then
 	} {

@@ -24,8 +24,8 @@ import (
 type doctorFlags struct {
 	hostFlags
 	over      time.Duration
+	overGiven float64 // seconds; 0: the flag is not given
 	failOn    string
-	paste     bool
 	plain     bool
 	commands  bool
 	all       bool
@@ -41,16 +41,19 @@ var confidences = []string{record.Certain, record.Likely, record.Possible}
 func newDoctorCommand(s streams) *cobra.Command {
 	var f doctorFlags
 	cmd := &cobra.Command{
-		Use:   "doctor [SNAPSHOT…|--paste TEXT…]",
+		Use:   "doctor [FILE…]",
 		Short: "Find causes of a slow or broken network on a host, with evidence and fix",
 		Long: `Find causes of a slow or broken network on hosts, each with its evidence and
 what removes it. Nothing is changed.
 
-Without an argument this host is looked at; with files, what linerate snapshot
-has written on other hosts ("-": standard input). With --host or --via linerate's
-agent is started on the host by ssh or by another command. A host that is not
-reached is named, and the others are looked at; the exit status is 1 then. Several
-snapshots are also compared with each other: addresses, MTUs, prefix lengths, ARP entries.
+Without an argument this host is looked at. A file tells by its content what it
+is: what linerate snapshot has written, an archive of sos report or supportconfig
+(.tar, .tar.xz, .tgz, .zip, …), a directory of such files or of outputs of tools,
+or a text with what tools print ("-": standard input). With --host or --via
+linerate's agent is started on the host by ssh or by another command. A host that
+is not reached is named, and the others are looked at; the exit status is 1 then.
+Several hosts are also compared with each other: addresses, MTUs, prefix lengths,
+ARP entries.
 
 Counters are read twice, --over apart: what grew is what goes on now. What was
 counted before, since the boot, is possible at most. A cause and what follows
@@ -59,14 +62,16 @@ from it are one entry.
 In between the kernel's reasons for dropped packets are counted, where the kernel
 and the privileges allow it (kfree_skb: Linux 5.17, CAP_BPF and CAP_PERFMON).
 
-With --paste the files, or standard input, are what other tools print, of one or
-more machines in one text: arp -n or arp -a, ip neigh, addr, -s link, route and
-rule, bridge fdb, ss (-tin, -ltn, -uanm, -s), ethtool without option and with -S,
--i, -g, -l, -k, -c and -a, tc -s qdisc, nstat -az or netstat -s, sysctl, dmesg,
-/proc/net/softnet_stat, and switches' tables of MAC addresses. Leave the commands
-in the text: some of them do not print what they are of. Shell prompts, heads and
-empty lines tell machines apart; lines that are not understood are listed. Only
-the rules that such a text has enough for are evaluated.
+A text has what tools print, of one or more machines: arp -n or arp -a, ip neigh,
+addr, -s link, route and rule, bridge fdb, ss (-tin, -ltn, -uanm, -s), ethtool
+without option and with -S, -i, -g, -l, -k, -c and -a, tc -s qdisc, nstat -az or
+netstat -s, ifconfig, sysctl, dmesg, /proc/net/softnet_stat, and switches' tables
+of MAC addresses. Leave the commands in the text: some of them do not print what
+they are of. Shell prompts, heads and empty lines tell machines apart; lines that
+are not understood are listed. Only the rules that such a text has enough for are
+evaluated. If a command is there twice with the time (date, sleep 10, a prompt with
+the time), what grew in between is what goes on; --over is the time if the text
+does not have it.
 
 With --plain the hosts of --host and --via, or this one, are read by such tools
 instead of by linerate, which need not be there: one shell script, sent to sh over
@@ -89,14 +94,15 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
   linerate doctor --over 10s --host root@nas --host root@client
   linerate doctor nas.json client.json
   linerate doctor --probe nas --port 445
-  linerate doctor --paste tables.txt
+  linerate doctor sosreport-nas-2026-11-29-x.tar.xz client.txt
+  ssh nas 'ip -s link; ss -tin' | linerate doctor -
   linerate doctor --host root@nas --plain
   linerate doctor --explain wrong-neighbour
   linerate doctor --accept clock-unsynchronised --until 2027-01-31 \
       --because 'a lab'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(slices.Concat(mistakes(cmd.Flags()), f.accepting.check(cmd.Flags(), args),
-				f.probing.check(cmd.Flags(), len(args) > 0 && f.named() == 0 || f.paste))...); err != nil {
+				f.probing.check(cmd.Flags(), len(args) > 0 && f.named() == 0))...); err != nil {
 				return usageError(err)
 			}
 			if err := f.checkPlain(cmd.Flags(), args); err != nil {
@@ -113,6 +119,9 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 			case f.list:
 				return s.answer(f.asJSON, ruleList{"linerate.rules/v1", wording.Rules()},
 					asText(present.Rules(wording.Rules())))
+			}
+			if cmd.Flags().Changed("over") {
+				f.overGiven = f.over.Seconds()
 			}
 			// lost is why some hosts have no snapshot.
 			in, lost := f.read(cmd.Context(), s, args)
@@ -132,9 +141,6 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 	f.hostFlags.define(flags, "look at")
 	valueVar(flags, &f.failOn, oneOf(confidences...), "fail-on", "confidence", record.Likely,
 		"exit with 3 for findings that are at least so sure: certain, likely, possible")
-	flags.BoolVar(&f.paste, "paste", false,
-		"read what arp, ip, ss, ethtool, tc, nstat, netstat, sysctl, dmesg and switches print, from files or "+
-			"standard input")
 	flags.BoolVar(&f.plain, "plain", false,
 		"read hosts that do not have linerate, with ip, ss, tc, ethtool, sysctl and dmesg")
 	flags.BoolVar(&f.commands, "plain-commands", false, "print the script that --plain sends to hosts")
@@ -171,10 +177,11 @@ func (f doctorFlags) evaluate(s streams, in inputs) error {
 	e := diagnose.Hosts(in.snapshots)
 	text := in.text
 	e.Lines, e.Idle, e.Lost, e.NotUnderstood = text.Lines, text.Idle, text.Lost, text.NotUnderstood
+	e.Untimed = text.Untimed
 	for _, f := range text.Formats {
 		e.Texts = append(e.Texts, record.TextFormat{Format: f.Format, Used: f.Used, Idle: f.Idle})
 	}
-	if len(in.sources) > 1 || len(in.sources) == 1 && in.sources[0].Kind != "snapshot" {
+	if len(in.sources) > 1 || len(in.sources) == 1 && len(in.text.Formats) > 0 {
 		e.Sources = in.sources
 	}
 	for _, s := range in.snapshots {
@@ -204,7 +211,7 @@ func (f doctorFlags) checkPlain(flags *pflag.FlagSet, files []string) error {
 	if !f.plain {
 		return nil
 	}
-	for _, name := range []string{"paste", "over", "probe"} {
+	for _, name := range []string{"over", "probe"} {
 		if flags.Changed(name) {
 			return fmt.Errorf("--%s: expected without --plain, which reads what the tools of a host print, once", name)
 		}
@@ -235,13 +242,7 @@ func (f doctorFlags) read(ctx context.Context, s streams, files []string) (in in
 	if f.plain {
 		return f.plainly(ctx, s)
 	}
-	if f.paste && f.named() > 0 {
-		return in, usageError(errors.New("--paste: expected without --host and --via"))
-	}
-	if f.paste && len(files) == 0 {
-		files = []string{"-"}
-	}
-	if in, err = readInputs(ctx, s, files, f.paste); err != nil {
+	if in, err = readInputs(ctx, s, files, f.overGiven); err != nil {
 		return in, usageError(err)
 	}
 	hosts, err := f.remotes()

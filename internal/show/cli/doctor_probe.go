@@ -38,8 +38,8 @@ func (f probeFlags) check(flags *pflag.FlagSet, nowhere bool) (problems []error)
 		problems = append(problems, fmt.Errorf("--probe: %d peers: expected at most %d", len(f.peers), mostPeers))
 	case len(f.peers) > 0 && nowhere:
 		problems = append(problems,
-			errors.New("--probe: a host that is read now sends the packets: expected without --paste, and with "+
-				"snapshots only beside --host or --via"))
+			errors.New("--probe: a host that is read now sends the packets: expected with files only beside "+
+				"--host or --via"))
 	}
 	for _, peer := range f.peers {
 		if !isPeer(peer) {

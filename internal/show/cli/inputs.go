@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"linerate/internal/control/archive"
@@ -26,103 +31,211 @@ type inputs struct {
 	sources []record.Source
 }
 
-// readInputs reads snapshots, what other tools print, and support archives. Each file tells by its
-// content what it is; if pasted is true, all of them are texts. "-" is standard input. Texts are read
-// together: several of them may be of one machine.
-func readInputs(ctx context.Context, s streams, files []string, pastedOnly bool) (in inputs, err error) {
+// readInputs reads snapshots, what other tools print, support archives, and directories of these. Each
+// tells by its content what it is. "-" is standard input. Texts are read together: several of them may be
+// of one machine. OverS is the time between two readings of a host in seconds, where the files do not say
+// it; 0: unknown.
+func readInputs(ctx context.Context, s streams, files []string, overS float64) (in inputs, err error) {
 	var texts strings.Builder
 	for _, file := range files {
-		a, err := readArchive(ctx, file, pastedOnly)
-		if err != nil {
-			return in, err
-		}
-		if a != nil {
-			in.add(pasted.ParseMembers(a.Members))
-			kind := "archive, " + words.Count(a.Known, "member") + " of known format, " +
-				fmt.Sprint(a.Others) + " of others"
-			in.sources = append(in.sources, record.Source{File: file, Kind: kind, Partly: a.Partly})
-			continue
-		}
-		if file == "-" && s.asks() {
-			say(s.err, "Paste, and end with Ctrl-D:\n")
-		}
-		text, err := readBounded(s.input(ctx), file, max(pasted.LargestText, largestSnapshot))
+		text, err := in.readFile(ctx, s, file)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w; to diagnose a host of that name: linerate doctor --host %s", err, quote(file))
 		}
 		if err != nil {
 			return in, err
 		}
-		if !pastedOnly && isJSONObject(text) {
-			snapshot, err := netstate.ParseHostSnapshot(text)
-			if err == nil {
-				in.snapshots = append(in.snapshots, snapshot)
-				in.sources = append(in.sources, record.Source{File: file, Kind: "snapshot"})
-				continue
-			}
-			if hasSchema(text) {
-				return in, orWrongKind(file, text, err)
-			}
-		}
-		if err := wrongKind("doctor", file, text); err != nil && !pastedOnly {
-			if _, parsed := pasted.Parse(string(text)); parsed != nil {
-				return in, err
-			}
-		}
-		if len(text) > pasted.LargestText {
-			return in, fmt.Errorf("%s: expected at most %d bytes of text", file, pasted.LargestText)
-		}
-		texts.Write(text)
-		texts.WriteString("\n\n")
-		in.sources = append(in.sources, record.Source{File: file, Kind: "text"})
+		texts.WriteString(text)
 	}
-	if texts.Len() == 0 {
-		return in, nil
+	if texts.Len() > 0 {
+		var text pasted.Text
+		text, err = pasted.ParseOver(texts.String(), overS)
+		in.add(text)
+		if len(in.snapshots) > 0 {
+			err = nil // another file has what can be judged
+		}
 	}
-	text, err := pasted.Parse(texts.String())
-	in.add(text)
-	if len(in.snapshots) > 0 {
-		err = nil // another file has what can be judged
-	}
+	in.snapshots = joined(in.snapshots, overS)
 	return in, err
+}
+
+// joined makes of several snapshots of one host the latest, with what grew since the first one.
+func joined(list []netstate.HostSnapshot, overS float64) (hosts []netstate.HostSnapshot) {
+	var groups [][]netstate.HostSnapshot
+	for _, s := range list {
+		i := slices.IndexFunc(groups, func(g []netstate.HostSnapshot) bool { return sameHost(g[0], s) })
+		if i < 0 {
+			groups = append(groups, nil)
+			i = len(groups) - 1
+		}
+		groups[i] = append(groups[i], s)
+	}
+	for _, g := range groups {
+		slices.SortStableFunc(g, func(a, b netstate.HostSnapshot) int { return a.Taken.Compare(b.Taken) })
+		first, last := g[0], &g[len(g)-1]
+		seconds := last.Taken.Sub(first.Taken).Seconds()
+		if first.Taken.IsZero() || seconds <= 0 {
+			seconds = overS * float64(len(g)-1)
+		}
+		if len(g) > 1 && last.Since(first, seconds) {
+			g = g[len(g)-1:]
+		}
+		hosts = append(hosts, g...)
+	}
+	return hosts
+}
+
+// sameHost reports whether two snapshots are of the same host: an interface has the same name and address.
+// Network namespaces of a host have its name too.
+func sameHost(a, b netstate.HostSnapshot) bool {
+	macs := map[string]string{}
+	for _, i := range a.Reading.Snapshot.Interfaces {
+		macs[i.Interface] = i.MAC
+	}
+	return a.Reading.Host == b.Reading.Host &&
+		slices.ContainsFunc(b.Reading.Snapshot.Interfaces, func(i netstate.InterfaceSnapshot) bool {
+			return i.MAC != "" && macs[i.Interface] == i.MAC
+		})
 }
 
 // add adds what was read of texts.
 func (in *inputs) add(t pasted.Text) {
 	in.snapshots = append(in.snapshots, t.Machines...)
-	in.text.Lines, in.text.Idle, in.text.Lost = in.text.Lines+t.Lines, in.text.Idle+t.Idle, in.text.Lost+t.Lost
-	in.text.NotUnderstood = append(in.text.NotUnderstood, t.NotUnderstood...)
-	in.text.Formats = append(in.text.Formats, t.Formats...)
+	t.Machines = nil
+	in.text.Add(t)
 }
 
-// readArchive reads a directory or an archive. Nil: the file is neither.
-func readArchive(ctx context.Context, file string, pastedOnly bool) (*archive.Archive, error) {
+// readFile reads a file or a directory. It returns what is to be read as a text with those of other files.
+func (in *inputs) readFile(ctx context.Context, s streams, file string) (text string, err error) {
 	if file == "-" {
-		return nil, nil
+		if s.asks() {
+			say(s.err, "Paste, and end with Ctrl-D:\n")
+		}
+		return in.readStream(ctx, file, s.input(ctx))
 	}
-	f, err := os.Open(file)
+	f, err := openFile(ctx, file)
 	if err != nil {
-		return nil, nil // the reader of texts says it
+		return "", err
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		a, err := archive.Directory(ctx, file)
+		return "", in.keep(file, "directory", a, err)
+	}
+	head := make([]byte, headSize)
+	if n, _ := f.ReadAt(head, 0); archive.Is(head[:n]) {
+		a, err := archive.Read(ctx, f, file)
+		return "", in.keep(file, "archive", a, err)
+	}
+	return in.readStream(ctx, file, untilDone{ctx, f})
+}
+
+// headSize is how many bytes of a file tell whether it is an archive.
+const headSize = 262
+
+// openFile opens a file. A FIFO is waited for until the context ends.
+func openFile(ctx context.Context, file string) (*os.File, error) {
+	type result struct {
+		*os.File
+		err error
+	}
+	opened := make(chan result, 1)
+	go func() { // without a writer of a FIFO it ends with the process
+		f, err := os.Open(file)
+		opened <- result{f, err}
+	}()
+	select {
+	case r := <-opened:
+		return r.File, r.err
+	case <-ctx.Done():
+		return nil, statusError{ExitInterrupted, errors.New("interrupted")}
+	}
+}
+
+// readStream reads an archive, a snapshot or a text.
+func (in *inputs) readStream(ctx context.Context, file string, from io.Reader) (string, error) {
+	buffered := bufio.NewReaderSize(from, 1<<16)
+	head, err := buffered.Peek(headSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	if archive.Is(head) {
+		a, err := archive.Read(ctx, buffered, file)
+		return "", in.keep(file, "archive", a, err)
+	}
+	text, err := readBounded(buffered, "-", max(pasted.LargestText, largestSnapshot))
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	var a *archive.Archive
-	head := make([]byte, 262)
-	switch n, _ := f.ReadAt(head, 0); {
-	case info.IsDir():
-		a, err = archive.Directory(ctx, file)
-	case info.Mode().IsRegular() && archive.Is(head[:n]):
-		a, err = archive.File(ctx, f)
-	default:
-		return nil, nil
+	if isJSONObject(text) {
+		snapshot, err := netstate.ParseHostSnapshot(text)
+		if err == nil {
+			in.snapshots = append(in.snapshots, snapshot)
+			in.sources = append(in.sources, record.Source{File: file, Kind: "snapshot of " + snapshot.Reading.Host})
+			return "", nil
+		}
+		if _, parsed := pasted.Parse(string(text)); parsed != nil || hasSchema(text) {
+			return "", orWrongKind(file, text, err)
+		}
 	}
+	if err := wrongKind("doctor", file, text); err != nil {
+		if _, parsed := pasted.Parse(string(text)); parsed != nil || isSettings(text) {
+			return "", err
+		}
+	}
+	if len(text) > pasted.LargestText {
+		return "", fmt.Errorf("%s: expected at most %d bytes of text", file, pasted.LargestText)
+	}
+	in.sources = append(in.sources, record.Source{File: file, Kind: "text"})
+	if base := filepath.Base(file); pasted.KnownMember(base) { // it is named after a command
+		return "==> " + base + " <==\n" + string(text) + "\n\n", nil
+	}
+	return string(text) + "\n\n", nil
+}
+
+// keep keeps what was read of a directory or an archive.
+func (in *inputs) keep(file, kind string, a *archive.Archive, err error) error {
 	if err != nil {
-		return nil, fmt.Errorf("%s: expected what sos report or supportconfig collect: %w", file, err)
+		return fmt.Errorf("%s: expected snapshots, outputs of tools, or what sos report or supportconfig collect: %w",
+			file, err)
 	}
-	return a, nil
+	before := len(in.snapshots)
+	for _, name := range slices.Sorted(maps.Keys(a.Snapshots)) {
+		snapshot, err := netstate.ParseHostSnapshot(a.Snapshots[name])
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		in.snapshots = append(in.snapshots, snapshot)
+	}
+	in.add(pasted.ParseMembers(a.Members, file))
+	var of []string
+	for _, s := range in.snapshots[before:] {
+		of = append(of, s.Reading.Host)
+	}
+	if n := len(a.Snapshots); n > 0 {
+		kind += " with " + words.Count(n, "snapshot")
+	}
+	kind = fmt.Sprintf("%s of %s, %s of known format, %d of others", kind, words.List(of),
+		words.Count(a.Known, "member"), a.Others)
+	in.sources = append(in.sources, record.Source{File: file, Kind: kind, Partly: a.Partly})
+	return nil
+}
+
+// isSettings reports whether a text that may be a list of settings is none that sysctl(8) printed: it has
+// comments, and settings only.
+func isSettings(text []byte) bool {
+	comments := false
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(line)
+		switch {
+		case len(line) == 0:
+		case line[0] == '#' || line[0] == ';':
+			comments = true
+		case !settingsLine.Match(line):
+			return false
+		}
+	}
+	return comments
 }
 
 func isJSONObject(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }

@@ -79,7 +79,7 @@ var wrongLines = []struct{ line, want string }{
 	{"doctor --via env --probe nas;reboot", `--probe "nas;reboot": expected an address or a name`},
 	{"doctor --explain arp-flx", `did you mean "arp-flux"? (linerate doctor --list has them)`},
 	{"measure nas --expect latency_p99␣<␣=␣5ms", "expected <= without a space between"},
-	{"doctor arp.txt", "linerate doctor --paste arp.txt"},
+	{"diff arp.txt arp.txt", "linerate doctor arp.txt"},
 	{"limits bdp --rtt 30", "expected 30ms, 30us or 30s"},
 	{"measure nas --latency --expect latency_p99␣<=␣500", "such as 'latency_p99 <= 500us'"},
 	// iperf3's options.

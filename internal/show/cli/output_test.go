@@ -56,7 +56,7 @@ var outputs = map[string]output{
 	"help": {lines: []string{"", "run", "rnu"}},
 	"doctor": {lines: []string{"--over 0s --all", "host.json", "host.json later.json --all", "--list",
 		"--explain link-down", "missing.json", "--explain lnk-down --over x",
-		"--paste tables.txt", "--probe 192.0.2.1 host.json --port 70000", "--accepted",
+		"tables.txt", "--probe 192.0.2.1 host.json --port 70000", "--accepted",
 		"--accept sack-off --until 9999-12-31 --because " +
 			"the␣vendor␣of␣the␣storage␣wants␣it␣so,␣until␣its␣next␣release --host nas --host " +
 			"a-rather-long-name-of-a-host.example",

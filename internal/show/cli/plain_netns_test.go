@@ -125,7 +125,7 @@ func TestHostWithoutLinerate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		paste := command(t, t.Context(), dir, "doctor", "--paste", "--json")
+		paste := command(t, t.Context(), dir, "doctor", "--json", "-")
 		paste.Stdin = bytes.NewReader(printed)
 		out, _ := paste.Output()
 		sackOff(t, "by hand", out)

@@ -40,7 +40,7 @@ func notSnapshot(file string, text []byte) error {
 	}
 	if len(text) <= pasted.LargestText {
 		if _, err := pasted.Parse(string(text)); err == nil {
-			return fmt.Errorf("%s is the output of another tool, not a snapshot: linerate doctor --paste %s", file,
+			return fmt.Errorf("%s is the output of another tool, not a snapshot: linerate doctor %s", file,
 				quote(file))
 		}
 	}

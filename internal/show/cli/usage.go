@@ -169,6 +169,7 @@ var equivalents = map[string]map[string]string{
 	"export":  {"format": "--csv, or --trials", "output": "--out", "json": "linerate report RUN --json"},
 	"runs":    {"n": "--last", "limit": "--last", "search": "--grep", "J": "--json"},
 	"compare": {"J": "--json"},
+	"doctor":  {"paste": "the file alone, or - for standard input"},
 }
 
 // knownVerb checks arguments that belong to no verb. It always returns an error if there are any.

@@ -175,6 +175,10 @@ func textsRead(e record.Evaluation) []document.Block {
 		}
 		texts = append(texts, text)
 	}
+	if len(e.Untimed) > 0 {
+		texts = append(texts, words.List(e.Untimed)+": several times, without the time in between; with --over TIME "+
+			"its growth is judged")
+	}
 	return document.Statements("Read", texts...)
 }
 
