@@ -43,6 +43,8 @@ var tcpGrowths = []growth{
 		of: []string{"Tcp.ActiveOpens", "Tcp.PassiveOpens"}, share: 0.05, confidence: record.Possible},
 	{cause: cause.PAWSRejected, counters: []string{"TcpExt.PAWSEstab", "TcpExt.PAWSActive"}, least: 10,
 		confidence: record.Possible, verdict: facts.Unknown},
+	{cause: cause.TimeWaitRecycled, counters: []string{"TcpExt.PAWSPassive", "TcpExt.TWRecycled"}, least: 10,
+		confidence: record.Likely, more: recycled, explains: []string{"paws-rejected"}, atPeers: []string{"syn-unanswered"}},
 	{cause: cause.ChallengeACKs, counters: []string{"TcpExt.TCPChallengeACK", "TcpExt.TCPSYNChallenge"}, least: 10,
 		confidence: record.Possible},
 	{cause: cause.SACKReneging, own: true, counters: []string{"TcpExt.TCPSACKReneging"}, least: 1,
