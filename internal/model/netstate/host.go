@@ -34,7 +34,8 @@ type HostSnapshot struct {
 	// forwarding table, routes, rules, every table, qdiscs, nics, pci, wifi, bonds, sockets, tcp info,
 	// tcp timers, sockstat, parameters, parameter files, softnet, interrupts, softirqs, cpu times, cpu
 	// load, frequency governors, kernel log, snmp, nftables, conntrack, probe, lldp, memory, clock,
-	// synchronisation, open files, system (none of these). "interface counters/rx_errors" says that the text has this counter of an interface; others
+	// synchronisation, open files, system (none of these). "interface counters/rx_errors" says that the text has this
+	// counter of an interface; others
 	// are 0 because they are not known. Empty: linerate read the host itself.
 	Pasted  []string    `json:"pasted,omitempty"`
 	State   HostState   `json:"state"`

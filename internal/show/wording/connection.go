@@ -46,19 +46,24 @@ var (
 			}) {
 				ping = "ping -6 -M do -s 1452"
 			}
-			return []string{"does " + ping + " ADDRESS pass, and with -s 1000? if only the smaller one does, a link has a " +
+			return []string{"does " + ping + " ADDRESS pass, and with -s 1000? if only the smaller one does, a " +
+				"link has a " +
 				"smaller MTU: net.ipv4.tcp_mtu_probing=1 is a workaround", "ss -tnio shows the retransmissions"}
 		}})
 	_ = say(cause.ConnectionStalled, words[cause.None]{
-		text: "connections with data to send stand still: nothing was sent or acknowledged for seconds, and nothing was " +
+		text: "connections with data to send stand still: nothing was sent or acknowledged for seconds, and " +
+			"nothing was " +
 			"sent again",
 		read: "ss(8); Linux net/ipv4/tcp_output.c",
-		found: "A connection has data to send, and lastsnd and lastack are at least 3 s and ten round trips, without a " +
+		found: "A connection has data to send, and lastsnd and lastack are at least 3 s and ten round trips, " +
+			"without a " +
 			"timeout.",
-		fix: []string{"see where the segments in flight are: tc -s qdisc (a delay or rate on this host), then a capture at " +
+		fix: []string{"see where the segments in flight are: tc -s qdisc (a delay or rate on this host), then a " +
+			"capture at " +
 			"both ends", "acknowledgements that a firewall, a NAT or one direction of the path loses"}})
 	_ = spell(func(_ string, s fact.Stalled) string {
-		return fmt.Sprintf("%s to %s: %s wait, %d segments in the window; last sent %s ago, acknowledged %s ago, round-trip "+
+		return fmt.Sprintf("%s to %s: %s wait, %d segments in the window; last sent %s ago, acknowledged %s ago, "+
+			"round-trip "+
 			"time %.3g ms", s.Local, s.Remote, unit.FormatBytes(float64(s.Waiting)), s.Window,
 			unit.FormatSeconds(s.SentAgoS), unit.FormatSeconds(s.AckAgoS), float64(s.RTTUs)/1e3)
 	})

@@ -82,7 +82,8 @@ var (
 		summary: about("the driver of DEV counts losses or failures under names whose meaning is not known"),
 		fix:     []string{"look the names up in the driver's source or its vendor's documents"},
 		read:    "ethtool(8)",
-		found: "A counter of a driver (ethtool -S) whose name says that something was dropped or failed, and whose meaning " +
+		found: "A counter of a driver (ethtool -S) whose name says that something was dropped or failed, and whose " +
+			"meaning " +
 			"is not known, is at least 1000 and 0.01 % of the packets.",
 	})
 	_ = spell(func(_ string, c fact.UnknownCounter) string {

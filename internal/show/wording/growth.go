@@ -64,7 +64,8 @@ var (
 		"none if packets overtake each other (tcp-reordering); otherwise look for a NAT or balancer that merges "+
 			"hosts with clocks of their own")
 	_ = growth(cause.TimeWaitRecycled,
-		"sockets in TIME-WAIT were recycled by their timestamps while segments with older timestamps were refused: with "+
+		"sockets in TIME-WAIT were recycled by their timestamps while segments with older timestamps were refused: "+
+			"with "+
 			"net.ipv4.tcp_tw_recycle clients behind one NAT cannot connect",
 		"TWRecycled or PAWSPassive grew, and PAWSEstab as well or net.ipv4.tcp_tw_recycle is 1.",
 		"RFC 7323, section 5; Linux 4.12 removed tcp_tw_recycle",

@@ -75,7 +75,8 @@ var (
 		}})
 	_ = say(cause.LACPApart, words[cause.None]{
 		summary: about("DEV does not aggregate: LACP left members out of its active aggregator, which carry nothing"),
-		fix: []string{"the switch's ports of these members: in one LACP group, active or passive, with one speed and key",
+		fix: []string{"the switch's ports of these members: in one LACP group, active or passive, with one speed " +
+			"and key",
 			"a member that LACP does not reach: take it out and add it again while its link is up"},
 		read: "Linux Documentation/networking/bonding.rst (802.3ad); IEEE 802.1AX",
 		found: "A member of an 802.3ad bond whose link is up is in another aggregator than the active one, has no " +

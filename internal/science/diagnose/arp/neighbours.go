@@ -108,7 +108,8 @@ var NeighbourRules = []rule.Rule{
 		Find: rule.Each(rule.EveryHost, neighbourFailed), Explains: []string{"syn-unanswered"}},
 	{ID: cause.NeighbourTableFull.Code, Host: true, Find: neighbourTable,
 		Parts: []string{"neighbour tables",
-			facts.Parameters("net.ipv4.neigh.default.gc_thresh3", "net.ipv6.neigh.default.gc_thresh3")}, Explains: cause.Codes(cause.NeighbourFailed)},
+			facts.Parameters("net.ipv4.neigh.default.gc_thresh3", "net.ipv6.neigh.default.gc_thresh3")},
+		Explains: cause.Codes(cause.NeighbourFailed)},
 }
 
 // WrongNeighbourRules are about neighbour entries with wrong MAC addresses.

@@ -17,25 +17,31 @@ import (
 
 // Rules are about listeners, UDP sockets and the states of TCP connections.
 var Rules = []rule.Rule{
-	{ID: cause.AcceptQueueFull.Code, Host: true, Parts: []string{"tcp listeners"}, Find: rule.Each(rule.EveryHost, acceptQueueFull),
+	{ID: cause.AcceptQueueFull.Code, Host: true, Parts: []string{"tcp listeners"}, Find: rule.Each(rule.EveryHost,
+		acceptQueueFull),
 		Explains: cause.Codes(cause.ListenOverflow, cause.TCPRetransmissions, cause.TCPTimeouts,
 			cause.RetransmissionsLost, cause.PathRehash), AtPeers: cause.Codes(cause.SYNUnanswered)},
-	{ID: cause.BacklogSmall.Code, Host: true, Parts: []string{"tcp listeners"}, Find: rule.Each(rule.EveryHost, backlogSmall),
+	{ID: cause.BacklogSmall.Code, Host: true, Parts: []string{"tcp listeners"}, Find: rule.Each(rule.EveryHost,
+		backlogSmall),
 		Explains: cause.Codes(cause.AcceptQueueFull, cause.ListenOverflow)},
 	{ID: cause.CloseWait.Code, Host: true, Parts: []string{"connections"}, Find: rule.Each(rule.EveryHost, closeWait),
 		AtPeers: cause.Codes(cause.FinWaitMany)},
-	{ID: cause.SYNUnanswered.Code, Host: true, Parts: []string{"tcp timers"}, Find: rule.Each(rule.EveryHost, synUnanswered),
+	{ID: cause.SYNUnanswered.Code, Host: true, Parts: []string{"tcp timers"}, Find: rule.Each(rule.EveryHost,
+		synUnanswered),
 		Explains: cause.Codes(cause.TCPRetransmissions, cause.TCPTimeouts, cause.RetransmissionsLost, cause.PathRehash,
 			cause.ConnectFails, cause.ConnectionsTimedOut)},
-	{ID: cause.Unacknowledged.Code, Host: true, Parts: []string{"tcp timers"}, Find: rule.Each(rule.EveryHost, unacknowledged),
+	{ID: cause.Unacknowledged.Code, Host: true, Parts: []string{"tcp timers"}, Find: rule.Each(rule.EveryHost,
+		unacknowledged),
 		Explains: cause.Codes(cause.TCPRetransmissions, cause.TCPTimeouts, cause.RetransmissionsLost, cause.PathRehash,
 			cause.ConnectionsTimedOut)},
-	{ID: cause.ConnectionStalled.Code, Host: true, Parts: []string{"tcp info"}, Find: rule.Each(rule.EveryHost, stalled),
+	{ID: cause.ConnectionStalled.Code, Host: true, Parts: []string{"tcp info"}, Find: rule.Each(rule.EveryHost,
+		stalled),
 		Explains: cause.Codes(cause.WindowLimited, cause.SendBufferLimited)},
 	{ID: cause.UnreadData.Code, Host: true, Parts: []string{"connections"}, Find: rule.Each(rule.EveryHost, unreadData),
 		Explains: cause.Codes(cause.SlowReader, cause.ReceiveQueuePruned),
 		AtPeers:  cause.Codes(cause.PeerWindowClosed, cause.WindowLimited)},
-	{ID: cause.UDPQueueFull.Code, Host: true, Parts: []string{"udp sockets"}, Find: rule.Each(rule.EveryHost, udpQueueFull),
+	{ID: cause.UDPQueueFull.Code, Host: true, Parts: []string{"udp sockets"}, Find: rule.Each(rule.EveryHost,
+		udpQueueFull),
 		Explains: cause.Codes(cause.UDPBufferOverflow, cause.UDPSocketDropped)},
 	{ID: cause.HalfOpenMany.Code, Host: true, Parts: []string{"connections"}, Find: rule.Each(rule.EveryHost, halfOpen),
 		Explains: cause.Codes(cause.SYNQueueFull)},
@@ -54,7 +60,8 @@ var Rules = []rule.Rule{
 	{ID: cause.SendBufferLimited.Code, Host: true, Load: true, Parts: []string{"tcp info"},
 		Find: rule.Each(rule.EveryHost, sendBufferLimited)},
 	{ID: cause.MSSSmall.Code, Host: true, Parts: []string{"tcp info"}, Find: rule.Each(rule.EveryHost, mssSmall)},
-	{ID: cause.UDPSocketDropped.Code, Host: true, Parts: []string{"socket drops"}, Find: rule.Each(rule.EveryHost, socketDropped)},
+	{ID: cause.UDPSocketDropped.Code, Host: true, Parts: []string{"socket drops"}, Find: rule.Each(rule.EveryHost,
+		socketDropped)},
 	{ID: cause.OrphansMany.Code, Host: true, Parts: []string{"sockstat", facts.Parameters("net.ipv4.tcp_max_orphans")},
 		Find: rule.Each(rule.EveryHost, orphans)},
 }
@@ -143,8 +150,10 @@ func stalled(f facts.Trial, h *facts.Host) *record.Finding {
 	finding := facts.Found(cause.ConnectionStalled, h, record.Likely, cause.None{})
 	for _, c := range h.State.Notable {
 		if where(c) && len(finding.Facts) < 6 {
-			finding.With(h.Name, fact.Stalled{Local: c.Local, Remote: c.Remote, Waiting: c.SendQueue, Window: c.Info.SndCwnd,
-				SentAgoS: float64(c.Info.LastSndMs) / 1e3, AckAgoS: float64(c.Info.LastAckMs) / 1e3, RTTUs: c.Info.RTTUs})
+			finding.With(h.Name, fact.Stalled{Local: c.Local, Remote: c.Remote, Waiting: c.SendQueue,
+				Window:   c.Info.SndCwnd,
+				SentAgoS: float64(c.Info.LastSndMs) / 1e3, AckAgoS: float64(c.Info.LastAckMs) / 1e3,
+				RTTUs: c.Info.RTTUs})
 		}
 	}
 	if finding.Facts == nil {

@@ -47,7 +47,8 @@ type growth struct {
 func (g growth) rule() rule.Rule {
 	return rule.Rule{ID: g.cause.Code, Host: true, Own: g.own, Load: g.load, Growth: true,
 		When: &rule.Growing{Counters: g.counters, Least: g.least, Of: g.of, Share: g.share, PerS: g.perS},
-		Find: rule.Each(rule.EveryHost, g.find), Parts: []string{facts.SNMP(g.counters...)}, Explains: g.explains, AtPeers: g.atPeers}
+		Find: rule.Each(rule.EveryHost, g.find), Parts: []string{facts.SNMP(g.counters...)}, Explains: g.explains,
+		AtPeers: g.atPeers}
 }
 
 func (g growth) find(_ facts.Trial, h *facts.Host) *record.Finding {

@@ -60,14 +60,17 @@ var finerParts = map[string]finer{
 	"autonegotiation": ofNICs(func(p Port) bool { return p.NIC.Autoneg != nil }),
 	"driver":          ofNICs(func(p Port) bool { return p.NIC.Driver != "" }),
 	// Whether an interface is a device decides which settings matter.
-	"hardware":       ofNICs(Port.Hardware),
-	"rings":          ofNICs(func(p Port) bool { return p.NIC.Rings != nil }),
-	"channels":       ofNICs(func(p Port) bool { return p.NIC.Channels != nil }),
-	"coalescing":     ofNICs(func(p Port) bool { return p.NIC.Coalesce != nil }),
-	"pcie":           {of: "nics", has: anyNIC(func(n netstate.NIC) bool { return n.PCIe != nil })},
-	"usb":            {of: "nics", has: anyNIC(func(n netstate.NIC) bool { return n.USBMbps > 0 })},
-	"wireless":       {of: "nics", has: anyNIC(func(n netstate.NIC) bool { return n.Wireless })},
-	"queue lengths":  {of: "nics", has: anyNIC(func(n netstate.NIC) bool { return n.TxQueueLen > 0 && n.SpeedMbps > 0 })},
+	"hardware":   ofNICs(Port.Hardware),
+	"rings":      ofNICs(func(p Port) bool { return p.NIC.Rings != nil }),
+	"channels":   ofNICs(func(p Port) bool { return p.NIC.Channels != nil }),
+	"coalescing": ofNICs(func(p Port) bool { return p.NIC.Coalesce != nil }),
+	"pcie":       {of: "nics", has: anyNIC(func(n netstate.NIC) bool { return n.PCIe != nil })},
+	"usb":        {of: "nics", has: anyNIC(func(n netstate.NIC) bool { return n.USBMbps > 0 })},
+	"wireless":   {of: "nics", has: anyNIC(func(n netstate.NIC) bool { return n.Wireless })},
+	"queue lengths": {of: "nics", has: anyNIC(func(n netstate.NIC) bool {
+		return n.TxQueueLen > 0 &&
+			n.SpeedMbps > 0
+	})},
 	"receive queues": {of: "nics", has: anyNIC(func(n netstate.NIC) bool { return len(n.Queues) > 0 })},
 	"interrupts": {of: "nics", has: anyNIC(func(n netstate.NIC) bool {
 		return slices.ContainsFunc(n.IRQs, func(i netstate.IRQ) bool { return i.Affinity != "" })
@@ -85,9 +88,11 @@ var finerParts = map[string]finer{
 	}),
 	"statistics": ofNICs(func(p Port) bool { return p.NIC.Counters != nil || p.NIC.Meanings != nil }),
 	"rx-lro":     ofNICs(func(p Port) bool { return p.hasFeature("rx-lro") }),
-	"addresses":  {of: "interfaces", has: anyInterface(func(i netstate.InterfaceSnapshot) bool { return len(i.Addresses) > 0 })},
-	"mtus":       {of: "interfaces", has: anyInterface(func(i netstate.InterfaceSnapshot) bool { return i.MTU > 0 })},
-	"macs":       {of: "interfaces", has: anyInterface(func(i netstate.InterfaceSnapshot) bool { return i.MAC != "" })},
+	"addresses": {of: "interfaces", has: anyInterface(func(i netstate.InterfaceSnapshot) bool {
+		return len(i.Addresses) > 0
+	})},
+	"mtus": {of: "interfaces", has: anyInterface(func(i netstate.InterfaceSnapshot) bool { return i.MTU > 0 })},
+	"macs": {of: "interfaces", has: anyInterface(func(i netstate.InterfaceSnapshot) bool { return i.MAC != "" })},
 	"bridges": {of: "interfaces", has: anyInterface(func(i netstate.InterfaceSnapshot) bool {
 		return i.Master != "" && i.MTU > 0
 	})},
@@ -162,7 +167,8 @@ func (h *Host) reads(part string) bool {
 
 // described reports whether a text has a NIC's own settings or counters, and not only its state.
 func described(n netstate.NIC) bool {
-	return n.Driver != "" || n.BestMbps > 0 || n.SpeedMbps > 0 || n.Duplex != "" || n.Rings != nil || n.Channels != nil ||
+	return n.Driver != "" || n.BestMbps > 0 || n.SpeedMbps > 0 || n.Duplex != "" || n.Rings != nil ||
+		n.Channels != nil ||
 		n.Coalesce != nil || n.Pause != nil || n.Features != nil || n.Fixed != nil || n.Counters != nil
 }
 

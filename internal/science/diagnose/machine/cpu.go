@@ -34,7 +34,8 @@ const (
 // CPURules find CPUs and memory that hold traffic back.
 var CPURules = []rule.Rule{
 	{ID: cause.SoftirqOneCore.Code, Find: rule.Each(slowMachines, softirqOneCore)},
-	{ID: cause.RingOverrun.Code, Growth: true, Parts: []string{facts.Counters(facts.Missed)}, Find: rxMissed, Explains: []string{"ring-empty", "nic-buffer-full"}},
+	{ID: cause.RingOverrun.Code, Growth: true, Parts: []string{facts.Counters(facts.Missed)}, Find: rxMissed,
+		Explains: []string{"ring-empty", "nic-buffer-full"}},
 	{ID: cause.SoftnetDrop.Code, Growth: true, Parts: []string{"softnet"},
 		Find: rule.Each(facts.Trial.Machines, softnetDrop)},
 	{ID: cause.MemoryPressure.Code, Find: rule.Each(facts.Trial.Machines, memoryPressure)},

@@ -31,11 +31,13 @@ func apart(f facts.Trial) (findings []record.Finding) {
 			finding := facts.Found(cause.LACPApart, h, record.Likely, cause.None{})
 			finding.About.Interface = b.Interface
 			for _, m := range b.Slaves {
-				is := fact.ApartMember{Interface: m.Interface, Aggregator: m.Aggregator, Active: b.Aggregator, Ports: b.Ports,
+				is := fact.ApartMember{Interface: m.Interface, Aggregator: m.Aggregator, Active: b.Aggregator,
+					Ports:   b.Ports,
 					Members: len(b.Slaves), Silent: m.PartnerMAC == nobody,
 					Churned: m.ActorChurn == "churned" || m.PartnerChurn == "churned"}
 				elsewhere := m.Aggregator > 0 && b.Aggregator > 0 && m.Aggregator != b.Aggregator
-				if b.Mode != "802.3ad" || m.Link != "up" || !elsewhere && !is.Silent && !is.Churned || len(finding.Facts) == 6 {
+				if b.Mode != "802.3ad" || m.Link != "up" || !elsewhere && !is.Silent && !is.Churned ||
+					len(finding.Facts) == 6 {
 					continue
 				}
 				if elsewhere {

@@ -58,8 +58,9 @@ var meaningRules = []meaningRule{
 
 // rule returns m as a rule for hosts.
 func (m meaningRule) rule() rule.Rule {
-	return rule.Rule{ID: m.cause.Code, Host: true, Load: m.load, Growth: true, Parts: []string{facts.DriverCounters + "/" + strings.Join(m.meanings, "|")},
-		Find: rule.EachInterface(m.find), Explains: m.explains}
+	return rule.Rule{ID: m.cause.Code, Host: true, Load: m.load, Growth: true,
+		Parts: []string{facts.DriverCounters + "/" + strings.Join(m.meanings, "|")},
+		Find:  rule.EachInterface(m.find), Explains: m.explains}
 }
 
 func (m meaningRule) find(p facts.Port) *record.Finding {

@@ -30,7 +30,8 @@ var Rules = []rule.Rule{
 	{ID: cause.LinkDown.Code, Host: true, Parts: []string{"carrier", "addresses"}, Find: rule.EachNIC(linkDown),
 		Explains: []string{"gateway-unresolved", "tx-dropped", "no-route", "syn-unanswered", "connect-fails"},
 		AtPeers:  []string{"syn-unanswered", "unacknowledged"}},
-	{ID: cause.CarrierFlaps.Code, Host: true, Parts: []string{"carrier changes", "hardware"}, Find: rule.EachNIC(carrierFlaps),
+	{ID: cause.CarrierFlaps.Code, Host: true, Parts: []string{"carrier changes", "hardware"},
+		Find:     rule.EachNIC(carrierFlaps),
 		Explains: []string{"tx-carrier"}},
 	{ID: cause.PCIeNarrow.Code, Host: true, Parts: []string{"pcie"}, Find: rule.EachNIC(pcieNarrow),
 		Explains: []string{"ring-overrun", "pcie-stalled", "nic-buffer-full"}},
@@ -43,7 +44,8 @@ var Rules = []rule.Rule{
 	{ID: cause.OffloadOff.Code, Host: true, Parts: []string{"features", "hardware"}, Find: rule.EachNIC(offloadOff)},
 	{ID: cause.Promiscuous.Code, Host: true, Parts: []string{"interface flags"}, Find: rule.EachNIC(promiscuous),
 		Explains: []string{"other-host-frames"}},
-	{ID: cause.MTUBelowMinimum.Code, Host: true, Parts: []string{"addresses", "mtus"}, Find: rule.EachInterface(mtuBelowMinimum),
+	{ID: cause.MTUBelowMinimum.Code, Host: true, Parts: []string{"addresses", "mtus"},
+		Find:     rule.EachInterface(mtuBelowMinimum),
 		Explains: []string{"fragmentation", "fragmentation-needed"}},
 	{ID: cause.BridgeMTUMixed.Code, Host: true, Parts: []string{"bridges"}, Find: rule.Each(rule.EveryHost, bridgeMTU),
 		Explains: []string{"fragmentation-needed", "tx-dropped"}},
@@ -290,7 +292,9 @@ func mtuAboveUplink(_ facts.Trial, h *facts.Host) *record.Finding {
 	}
 	forwards := h.Number("net.ipv4.ip_forward", 0) > 0
 	// ip link prints no addresses.
-	addressed := slices.ContainsFunc(s.Interfaces, func(i netstate.InterfaceSnapshot) bool { return len(i.Addresses) > 0 })
+	addressed := slices.ContainsFunc(s.Interfaces, func(i netstate.InterfaceSnapshot) bool {
+		return len(i.Addresses) > 0
+	})
 	for _, i := range s.Interfaces {
 		ports := slices.ContainsFunc(s.Interfaces, func(p netstate.InterfaceSnapshot) bool {
 			return p.Up && p.Master == i.Interface && p.Interface != uplink.Interface

@@ -184,7 +184,8 @@ var Rules = func() []rule.Rule {
 	rules := []rule.Rule{
 		{ID: cause.BufferSizesDisordered.Code, Host: true, Own: true, Parts: []string{facts.Parameters(threeSizes...)},
 			Find: rule.Each(rule.EveryHost, disordered)},
-		{ID: cause.RFSIncomplete.Code, Host: true, Own: true, Parts: []string{facts.Parameters(flowEntries), "receive queues"},
+		{ID: cause.RFSIncomplete.Code, Host: true, Own: true, Parts: []string{facts.Parameters(flowEntries),
+			"receive queues"},
 			Find: rule.Each(rule.EveryHost, rfsIncomplete)},
 		{ID: cause.PortRangeSmall.Code, Host: true, Own: true, Parts: []string{facts.Parameters(portRangeKey)},
 			Find: rule.Each(rule.EveryHost, portRange), Explains: []string{"ports-in-time-wait"}},

@@ -64,7 +64,8 @@ func gatewaysOffLink(f facts.Trial) (findings []record.Finding) {
 		h.EachGateway(func(r netstate.RouteEntry, gateway netip.Addr, name string) {
 			i := slices.IndexFunc(h.Interfaces, func(p *facts.Interface) bool { return p.Name == name })
 			if i < 0 || gateway.IsLinkLocalUnicast() || h.Missing(facts.EveryRoute) != nil ||
-				r.Onlink || len(h.Pasted) > 0 && len(h.Interfaces[i].Prefixes) == 0 || // its addresses are not in the text
+				r.Onlink || len(h.Pasted) > 0 && len(h.Interfaces[i].Prefixes) == 0 ||
+				// its addresses are not in the text
 				slices.ContainsFunc(h.Interfaces[i].Prefixes, func(p netip.Prefix) bool {
 					return p.Contains(gateway)
 				}) ||

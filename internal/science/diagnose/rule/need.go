@@ -23,8 +23,9 @@ func lacking(r Rule, f facts.Trial) (list []record.Unevaluated) {
 				break
 			}
 			if names := h.Lacking(part); len(names) > 0 {
-				list = append(list, record.Unevaluated{Rule: r.ID, Host: h.Name, Part: facts.Base(part), Interfaces: strings.Join(names, ", "),
-					NotPasted: true, Why: facts.Base(part) + ": " + facts.ErrNotPasted.Error()})
+				list = append(list, record.Unevaluated{Rule: r.ID, Host: h.Name, Part: facts.Base(part),
+					Interfaces: strings.Join(names, ", "),
+					NotPasted:  true, Why: facts.Base(part) + ": " + facts.ErrNotPasted.Error()})
 			}
 		}
 	}

@@ -22,20 +22,24 @@ var Rules = []rule.Rule{
 		facts.Parameters("net.ipv4.conf.all.arp_ignore")},
 		Find: rule.Each(rule.EveryHost, sameSubnet), Explains: append(cause.Codes(cause.ARPFlux, cause.ARPWrongSource),
 			"same-subnet-one-egress", "rp-filter-drop")},
-	{ID: cause.SameSubnetMTU.Code, Host: true, Parts: []string{"addresses", "mtus"}, Find: rule.Each(rule.EveryHost, mtusHere),
+	{ID: cause.SameSubnetMTU.Code, Host: true, Parts: []string{"addresses", "mtus"}, Find: rule.Each(rule.EveryHost,
+		mtusHere),
 		Explains: append(cause.Codes(cause.FragmentationNeeded, cause.TCPRetransmissions), "frames-too-long",
 			"unacknowledged")},
 }
 
 // HostsRules are about two hosts in one subnet.
 var HostsRules = []rule.Rule{
-	{ID: cause.AddressTwice.Code, Host: true, Parts: []string{"addresses"}, Find: addressTwice, Explains: append(cause.Codes(cause.DuplicateAddress,
-		cause.WrongNeighbour, cause.ConnectFails), "syn-unanswered", "other-host-frames")},
+	{ID: cause.AddressTwice.Code, Host: true, Parts: []string{"addresses"}, Find: addressTwice,
+		Explains: append(cause.Codes(cause.DuplicateAddress,
+			cause.WrongNeighbour, cause.ConnectFails), "syn-unanswered", "other-host-frames")},
 	{ID: cause.MACTwiceInSubnet.Code, Host: true, Parts: []string{"addresses", "macs"}, Find: macTwiceInSubnet},
-	{ID: cause.NetmaskDiffers.Code, Host: true, Parts: []string{"addresses"}, Find: netmasks, Explains: append(cause.Codes(cause.NoRoute,
-		cause.NeighbourFailed, cause.GatewayUnresolved), "syn-unanswered")},
-	{ID: cause.MTUDiffers.Code, Host: true, Parts: []string{"addresses", "mtus"}, Find: mtus, Explains: append(cause.Codes(cause.FragmentationNeeded,
-		cause.TCPRetransmissions), "frames-too-long", "rx-dropped", "unacknowledged")},
+	{ID: cause.NetmaskDiffers.Code, Host: true, Parts: []string{"addresses"}, Find: netmasks,
+		Explains: append(cause.Codes(cause.NoRoute,
+			cause.NeighbourFailed, cause.GatewayUnresolved), "syn-unanswered")},
+	{ID: cause.MTUDiffers.Code, Host: true, Parts: []string{"addresses", "mtus"}, Find: mtus,
+		Explains: append(cause.Codes(cause.FragmentationNeeded,
+			cause.TCPRetransmissions), "frames-too-long", "rx-dropped", "unacknowledged")},
 }
 
 // sameSubnet finds hosts with several interfaces in one subnet that answer ARP requests for all of
