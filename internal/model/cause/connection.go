@@ -7,6 +7,7 @@ var (
 	CloseWait         = one[None]("close-wait")
 	SYNUnanswered     = one[None]("syn-unanswered")
 	Unacknowledged    = one[None]("unacknowledged")
+	ConnectionStalled = one[None]("connection-stalled")
 	UnreadData        = one[None]("unread-data")
 	UDPQueueFull      = one[None]("udp-queue-full")
 	HalfOpenMany      = one[None]("half-open-many")

@@ -15,6 +15,7 @@ var (
 	ConnectionsTimedOut     = one[None]("connections-timed-out")
 	ClosedWithData          = one[None]("closed-with-data")
 	PAWSRejected            = one[None]("paws-rejected")
+	TimeWaitRecycled        = one[None]("time-wait-recycled")
 	ChallengeACKs           = one[None]("challenge-acks")
 	SACKReneging            = one[None]("sack-reneging")
 	RetransmissionRefused   = one[None]("retransmission-refused")

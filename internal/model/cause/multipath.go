@@ -9,6 +9,7 @@ var (
 	ECMPDeadNexthop    = by("ecmp-dead-nexthop", func(a DeadNexthop) any { return a.Remedy })
 	ECMPSourceMismatch = one[None]("ecmp-source-mismatch")
 	BondHash           = one[Bond]("bond-hash")
+	LACPApart          = each[None]("lacp-apart")
 )
 
 // Links counts the links among which the hash chooses.

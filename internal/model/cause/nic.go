@@ -34,6 +34,7 @@ var (
 // Causes shown by the own counters of drivers (ethtool -S).
 var (
 	LinkLost              = each[None]("link-lost")
+	CountersUnknown       = each[None]("counters-unknown")
 	TransmitTimeout       = each[None]("transmit-timeout")
 	FramesDamaged         = each[None]("frames-damaged")
 	FramesWrongLength     = each[None]("frames-wrong-length")

@@ -19,6 +19,16 @@ type (
 		ReadBps        *float64 `json:"read_bps,omitempty"` // rate at which its program reads; absent: not known
 		Timeouts       uint8    `json:"timeouts,omitempty"` // consecutive retransmission timeouts
 	}
+	// Stalled is a connection with data to send of which nothing was sent or acknowledged for a time.
+	Stalled struct {
+		Local    string  `json:"local"`
+		Remote   string  `json:"remote"`
+		Waiting  int64   `json:"waiting_bytes"` // not acknowledged, or not sent
+		Window   uint32  `json:"cwnd"`          // segments
+		SentAgoS float64 `json:"sent_ago_s"`
+		AckAgoS  float64 `json:"acknowledged_ago_s"`
+		RTTUs    uint32  `json:"rtt_us"`
+	}
 	// HeldBack is a connection that waited for its peer's window or for its send buffer, out of the
 	// time that it was busy.
 	HeldBack struct {
@@ -101,6 +111,7 @@ type (
 var (
 	_ = is[InStates]("in_states")
 	_ = is[Connection]("connection")
+	_ = is[Stalled]("stalled_connection")
 	_ = is[HeldBack]("held_back")
 	_ = is[SmallSegments]("small_segments")
 	_ = is[Backlog]("backlog")

@@ -76,6 +76,19 @@ type (
 		Own    string     `json:"own"`  // interface with the address
 		Left   string     `json:"left"` // interface by which they left
 	}
+	// ApartMember is a member of a bond that LACP did not bring into the aggregator that carries the
+	// traffic.
+	ApartMember struct {
+		Interface  string `json:"interface"`
+		Aggregator int    `json:"aggregator,omitempty"` // 0: not known
+		Active     int    `json:"active,omitempty"`     // the aggregator that carries the traffic; 0: not known
+		Ports      int    `json:"ports,omitempty"`      // of the active aggregator; 0: not known
+		Members    int    `json:"members"`              // of the bond
+		// Silent says that no LACP frame of a partner arrived; Churned that this end or the other one did
+		// not come into an aggregator in time.
+		Silent  bool `json:"silent,omitempty"`
+		Churned bool `json:"churned,omitempty"`
+	}
 	// ByObject is a route that uses a group of nexthop objects.
 	ByObject struct {
 		To netip.Prefix `json:"to"`
@@ -92,6 +105,7 @@ var (
 	_ = is[Through]("through")
 	_ = is[StoppedFlow]("stopped_flow")
 	_ = is[Mismatched]("mismatched")
+	_ = is[ApartMember]("apart_member")
 	_ = is[ByObject]("by_object")
 )
 

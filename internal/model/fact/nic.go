@@ -45,7 +45,16 @@ type (
 		Driver    string `json:"driver"`
 		Meaning   string `json:"meaning"`
 		Grew      int64  `json:"grew"`
+		// Inferred says that the driver is known by the names of its counters only.
+		Inferred bool `json:"driver_inferred,omitempty"`
 		Time
+	}
+	// UnknownCounter is a counter of a driver whose name says that something was lost or failed.
+	UnknownCounter struct {
+		Interface string `json:"interface"`
+		Driver    string `json:"driver,omitempty"` // absent: not known
+		Name      string `json:"name"`
+		Value     int64  `json:"value"`
 	}
 	// OffloadOff is an offload that is switched off.
 	OffloadOff struct {
@@ -103,6 +112,7 @@ var (
 	_ = is[PCIe]("pcie")
 	_ = is[USB]("usb")
 	_ = is[Driver]("driver")
+	_ = is[UnknownCounter]("unknown_counter")
 	_ = is[DriverCounter]("driver_counter")
 	_ = is[OffloadOff]("offload_off")
 	_ = is[Promiscuous]("promiscuous")

@@ -7,6 +7,8 @@ type Scoped struct {
 	Interface string `json:"interface"`
 	All       int    `json:"all"` // value of conf.all
 	Own       int    `json:"own"` // value of the interface
+	// Unread is the value that is not known and 0 here: all, own. Absent: both are known.
+	Unread string `json:"unread,omitempty"`
 }
 
 var _ = is[Scoped]("scoped_parameter")

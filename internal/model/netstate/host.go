@@ -29,11 +29,14 @@ type HostSnapshot struct {
 	// Redacted reports whether addresses and names are replaced. Equal ones have the same
 	// replacement.
 	Redacted bool `json:"redacted,omitempty"`
-	// Pasted names the parts of Reading and State that were read from the output of other tools;
-	// all others are absent. Parts: interfaces, interface counters, neighbours, forwarding table,
-	// routes, qdiscs, nics, pci, wifi, bonds, sockets, sockstat, parameters, parameter files, softnet,
-	// interrupts, softirqs, cpu times, cpu load, frequency governors, kernel log, snmp, nftables,
-	// conntrack, probe, lldp, memory, clock, open files. Empty: linerate read the host itself.
+	// Pasted names the parts of Reading and State of which something was read from the output of other
+	// tools; all others are absent. Parts: interfaces, interface flags, interface counters, neighbours,
+	// forwarding table, routes, rules, every table, qdiscs, nics, pci, wifi, bonds, sockets, tcp info,
+	// tcp timers, sockstat, parameters, parameter files, softnet, interrupts, softirqs, cpu times, cpu
+	// load, frequency governors, kernel log, snmp, nftables, conntrack, probe, lldp, memory, clock,
+	// synchronisation, open files, system (none of these). "interface counters/rx_errors" says that the text has this
+	// counter of an interface; others
+	// are 0 because they are not known. Empty: linerate read the host itself.
 	Pasted  []string    `json:"pasted,omitempty"`
 	State   HostState   `json:"state"`
 	Reading HostReading `json:"reading"`

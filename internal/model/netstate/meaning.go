@@ -166,6 +166,12 @@ func MeaningOf(driver, counter string) string {
 	return ""
 }
 
+// Counts reports whether a driver has counters with a meaning.
+func Counts(driver, meaning string) bool {
+	n := namingOf(driver)
+	return n != nil && slices.ContainsFunc(n.patterns, func(p pattern) bool { return p.meaning == meaning })
+}
+
 // KnowsCounters reports whether the counters of a driver have meanings.
 func KnowsCounters(driver string) bool { return namingOf(driver) != nil }
 

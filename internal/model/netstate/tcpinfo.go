@@ -40,6 +40,10 @@ type TCPInfo struct {
 	DeliveredCE   uint32   `json:"delivered_ce"`
 	ReordSeen     uint32   `json:"reord_seen"`
 	DsackDups     uint32   `json:"dsack_dups"`
+	// LastSndMs and LastAckMs are the times since data was sent and since something was acknowledged.
+	// Absent: not read; only text of ss(8) has them.
+	LastSndMs uint32 `json:"last_snd_ms,omitempty"`
+	LastAckMs uint32 `json:"last_ack_ms,omitempty"`
 }
 
 // Lacking returns the first of the given fields, by their JSON names, that the kernel does not

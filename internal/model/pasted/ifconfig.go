@@ -149,24 +149,24 @@ func (m *machine) ifconfigLinux(i *netstate.InterfaceSnapshot, text string) bool
 	if row := packetsRow.FindStringSubmatch(text); row != nil {
 		m.linuxFlags(i)
 		c := m.countersOf(i.Interface, true)
-		count(c, row[1], "packets", row[2])
+		m.setCounter(c, row[1], "packets", row[2])
 		m.ifconfigCounters(c, row[1], row[3])
 		return true
 	}
 	if row := errorsRow.FindStringSubmatch(text); row != nil {
 		c := m.countersOf(i.Interface, true)
-		count(c, row[1], "errors", row[2])
+		m.setCounter(c, row[1], "errors", row[2])
 		m.ifconfigCounters(c, row[1], row[3])
 		return true
 	}
 	if row := bytesRow.FindStringSubmatch(text); row != nil {
 		c := m.countersOf(i.Interface, true)
-		count(c, "RX", "bytes", row[1])
-		count(c, "TX", "bytes", row[2])
+		m.setCounter(c, "RX", "bytes", row[1])
+		m.setCounter(c, "TX", "bytes", row[2])
 		return true
 	}
 	if row := collisionRow.FindStringSubmatch(text); row != nil {
-		count(m.countersOf(i.Interface, true), "TX", "collisions", row[1])
+		m.setCounter(m.countersOf(i.Interface, true), "TX", "collisions", row[1])
 		m.note(i.Interface).queue = number(row[2])
 		return true
 	}
@@ -204,7 +204,7 @@ func (m *machine) encapsulated(i *netstate.InterfaceSnapshot, link string) {
 func (m *machine) linuxFlags(i *netstate.InterfaceSnapshot) {
 	has := func(flag string) bool { return strings.Contains(m.ifconfigContext.flags, ","+flag+",") }
 	note := m.note(i.Interface)
-	note.noCarrier, note.promiscuous = has("UP") && !has("RUNNING"), has("PROMISC")
+	note.flags(has("UP") && !has("RUNNING"), has("PROMISC"))
 	note.slave, note.bond = has("SLAVE"), has("MASTER")
 	if note.bond && i.Kind == "" {
 		i.Kind = "bond"
@@ -219,26 +219,31 @@ func (m *machine) ifconfigCounters(c *netstate.InterfaceCounters, direction, tex
 		if strings.HasPrefix(words[n], "(") {
 			return
 		}
-		count(c, direction, words[n], words[n+1])
+		m.setCounter(c, direction, words[n], words[n+1])
 	}
 }
 
-// count stores a counter as /proc/net/dev has it (dev_seq_printf_stats in net/core/net-procfs.c):
+// setCounter stores a counter as /proc/net/dev has it (dev_seq_printf_stats in net/core/net-procfs.c):
 // dropped includes rx_missed_errors, and carrier further errors of sending. With collisions, it may be
 // these. overruns and frame are sums without a field of their own.
-func count(c *netstate.InterfaceCounters, direction, name, value string) {
+func (m *machine) setCounter(c *netstate.InterfaceCounters, direction, name, value string) {
 	fields := map[string]*uint64{"RX packets": &c.RxPackets, "RX bytes": &c.RxBytes, "RX errors": &c.RxErrors,
 		"RX dropped": &c.RxDropped, "TX packets": &c.TxPackets, "TX bytes": &c.TxBytes, "TX errors": &c.TxErrors,
 		"TX dropped": &c.TxDropped, "TX carrier": &c.TxCarrier, "TX collisions": &c.Collisions}
 	if field := fields[direction+" "+name]; field != nil {
 		if n, err := strconv.ParseUint(value, 10, 64); err == nil {
 			*field = n
+			m.hasCounter(counted[direction+" "+name])
 		}
 	}
 	if c.Collisions > 0 {
 		c.TxCarrier = 0
 	}
 }
+
+// counted has the names in linux/if_link.h of counters as ifconfig(8) and /proc/net/dev call them.
+var counted = map[string]string{"RX errors": "rx_errors", "RX dropped": "rx_dropped", "TX errors": "tx_errors",
+	"TX dropped": "tx_dropped", "TX carrier": "tx_carrier_errors", "TX collisions": "collisions"}
 
 // ifconfigAddress parses a line with an address, in one of these forms:
 //

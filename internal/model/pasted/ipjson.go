@@ -120,8 +120,8 @@ func (m *machine) linkJSON(element json.RawMessage) bool {
 	if e.Flags != nil {
 		i.Up = slices.Contains(e.Flags, "UP")
 		note := m.note(e.Name)
-		note.noCarrier = i.Up && slices.Contains(e.Flags, "NO-CARRIER")
-		note.promiscuous = slices.Contains(e.Flags, "PROMISC") || e.Promiscuity > 0
+		note.flags(i.Up && slices.Contains(e.Flags, "NO-CARRIER"),
+			slices.Contains(e.Flags, "PROMISC") || e.Promiscuity > 0)
 		note.queue = max(e.Queue, 0)
 	}
 	if address, is := mac(e.Address); is {
@@ -207,7 +207,18 @@ func (m *machine) statisticsJSON(name string, s *linkStatistics) {
 			}
 			if n, err := strconv.ParseUint(value.String(), 10, 64); err == nil && field != nil {
 				*field = n
+				m.hasCounter(nameOf(to, field))
 			}
 		}
 	}
+}
+
+// nameOf returns the name of a counter in linux/if_link.h.
+func nameOf(counters map[string]*uint64, field *uint64) string {
+	for name, f := range counters {
+		if f == field {
+			return name
+		}
+	}
+	return ""
 }

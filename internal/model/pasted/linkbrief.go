@@ -55,8 +55,7 @@ func (m *machine) linkBrief(line string) bool {
 	flags := strings.Split(link[2], ",")
 	i.Up = slices.Contains(flags, "UP")
 	note := m.note(row[1])
-	note.noCarrier = i.Up && slices.Contains(flags, "NO-CARRIER")
-	note.promiscuous = note.promiscuous || slices.Contains(flags, "PROMISC")
+	note.flags(i.Up && slices.Contains(flags, "NO-CARRIER"), note.promiscuous || slices.Contains(flags, "PROMISC"))
 	if address, is := mac(strings.TrimSpace(link[1])); is {
 		i.MAC = address
 	}

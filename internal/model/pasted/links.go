@@ -169,8 +169,7 @@ func (m *machine) beginLink(head []string) {
 		}
 	}
 	note := m.note(head[2])
-	note.noCarrier = i.Up && strings.Contains(flags, ",NO-CARRIER,")
-	note.promiscuous = strings.Contains(flags, ",PROMISC,")
+	note.flags(i.Up && strings.Contains(flags, ",NO-CARRIER,"), strings.Contains(flags, ",PROMISC,"))
 	if over := strings.TrimPrefix(head[3], "@"); over != "" && !strings.HasPrefix(over, "if") {
 		note.over = over
 	}
@@ -226,7 +225,9 @@ func (m *machine) count(names, words []string) {
 		names = names[1:]
 	}
 	for n, name := range names {
-		if field := to[cmp.Or(columns[name], strings.ReplaceAll(name, " ", "_"))]; field != nil && n < len(words) {
+		counter := cmp.Or(columns[name], strings.ReplaceAll(name, " ", "_"))
+		if field := to[counter]; field != nil && n < len(words) {
+			m.hasCounter(counter)
 			*field, _ = strconv.ParseUint(words[n], 10, 64)
 		} else if name == "tx transns" && n < len(words) {
 			m.note(m.Reading.Snapshot.Interfaces[m.at].Interface).changes, _ = strconv.ParseInt(words[n], 10, 64)

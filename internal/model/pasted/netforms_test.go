@@ -36,8 +36,13 @@ func TestCases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := parse(t, string(text))
+		p, err := Parse(string(text))
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		if none := name == "40-iperf3-lag"; (err != nil) != none { // of iperf3 alone, which says nothing of a host
+			t.Errorf("%s: %v", name, err)
+		} else if none {
+			continue
+		}
 		for _, line := range p.NotUnderstood {
 			_, line, _ = strings.Cut(line, ": ")
 			if !slices.Contains(unread[name], line) {

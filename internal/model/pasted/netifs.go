@@ -19,6 +19,8 @@ type interfaceParts struct {
 	addressed map[[2]string]bool // by interface and address
 	notes     map[string]*interfaceNote
 	noted     bool // a NIC has what a note says of it
+	// known has the counters that the text has of any interface, by their names in linux/if_link.h.
+	known map[string]bool
 	// configured has the heads of interfaces that ifconfig printed.
 	configured map[string]bool
 	tabled     map[string]bool // tables of netstat and /proc/net/dev whose heads were read
@@ -36,6 +38,7 @@ type interfaceNote struct {
 	slave       bool   // a member of a bond whose name the line does not have
 	bond        bool   // a bond, as its flags say
 	bus         string // address of the PCI device
+	flagged     bool   // the flags of the interface were read
 	changes     int64  // changes of the carrier since the interface was created
 }
 
@@ -81,6 +84,19 @@ func (m *machine) countersOf(name string, summed bool) *netstate.InterfaceCounte
 	}
 	m.summed[name] = summed
 	return &(*list)[at]
+}
+
+// hasCounter records that the text has a counter of interfaces, by its name in linux/if_link.h.
+func (m *machine) hasCounter(name string) {
+	if m.known == nil {
+		m.known = map[string]bool{}
+	}
+	m.known[name] = true
+}
+
+// flags stores what the flags of an interface say.
+func (n *interfaceNote) flags(noCarrier, promiscuous bool) {
+	n.noCarrier, n.promiscuous, n.flagged = noCarrier, promiscuous, true
 }
 
 // address adds an address with its prefix length to an interface, once.

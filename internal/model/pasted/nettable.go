@@ -107,7 +107,7 @@ func (m *machine) linuxInterface(row []string) bool {
 	i := &m.Reading.Snapshot.Interfaces[n]
 	i.MTU, i.Up = min(number(row[2]), 1<<20), strings.Contains(row[4], "U") && row[4] != "[NO FLAGS]"
 	note := m.note(name)
-	note.noCarrier, note.promiscuous = i.Up && !strings.Contains(row[4], "R"), strings.Contains(row[4], "P")
+	note.flags(i.Up && !strings.Contains(row[4], "R"), strings.Contains(row[4], "P"))
 	m.tableCounters(name, heads, values)
 	return true
 }
@@ -117,7 +117,7 @@ func (m *machine) tableCounters(name string, heads, values []string) {
 	c := m.countersOf(name, true)
 	for n, value := range values {
 		if to, is := interfaceColumns[heads[n]]; is {
-			count(c, to[0], to[1], value)
+			m.setCounter(c, to[0], to[1], value)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func (m *machine) deviceRow(line string) bool {
 	for at, value := range strings.Fields(row[2]) {
 		if name := deviceColumns[at]; name != "" {
 			direction, counter, _ := strings.Cut(name, " ")
-			count(c, direction, counter, value)
+			m.setCounter(c, direction, counter, value)
 		}
 	}
 	return true

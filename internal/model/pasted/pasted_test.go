@@ -192,7 +192,11 @@ TcpExt:
 			t.Errorf("%s is %d, want %d", name, s.End.SNMP[name], n)
 		}
 	}
-	if got := strings.Join(p.Machines[0].Pasted, ", "); got != "interface counters, interfaces, snmp" {
+	if got := strings.Join(p.Machines[0].Pasted, ", "); got != "interface counters, "+
+		"interface counters/collisions, interface counters/rx_crc_errors, interface counters/rx_dropped, "+
+		"interface counters/rx_errors, interface counters/rx_length_errors, interface counters/rx_missed_errors, "+
+		"interface counters/tx_carrier_errors, interface counters/tx_dropped, interface counters/tx_errors, "+
+		"interface flags, interfaces, snmp" {
 		t.Error(got)
 	}
 }

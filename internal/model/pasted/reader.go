@@ -466,21 +466,7 @@ func (r *reader) finish() {
 		m.Host.Host, m.Reading.Snapshot.Host = m.Reading.Host, m.Reading.Host
 		m.Host.CPUs = max(len(m.Reading.End.Softnet), m.cpus)
 		m.Reading.Snapshot.Sysctls = m.State.Parameters
-		for f := range m.has {
-			if f.part != "" && !slices.Contains(m.Pasted, f.part) {
-				m.Pasted = append(m.Pasted, f.part)
-			}
-		}
-		if len(m.Reading.End.Interfaces) > 0 {
-			m.Pasted = append(m.Pasted, "interface counters")
-		}
-		if m.noted && !slices.Contains(m.Pasted, "nics") {
-			m.Pasted = append(m.Pasted, "nics")
-		}
-		if len(m.State.Sockstat) > 0 && !slices.Contains(m.Pasted, "sockstat") {
-			m.Pasted = append(m.Pasted, "sockstat")
-		}
-		slices.Sort(m.Pasted)
+		m.finishParts()
 		r.Machines = append(r.Machines, m.HostSnapshot)
 	}
 }

@@ -24,6 +24,7 @@ type sockets struct {
 	connected bool
 	entry     int
 	totals    map[string]int // by state, from ss -s
+	timers    bool           // whether the text has the timers of connections
 }
 
 var (
@@ -100,6 +101,7 @@ func (m *machine) addSocket(row []string) {
 	receive, _ := strconv.ParseInt(row[3], 10, 64)
 	send, unknown := strconv.ParseInt(row[4], 10, 64)
 	m.connected, m.entry = protocol == "tcp" && row[2] != "LISTEN", -1
+	m.timers = m.timers || m.connected && (m.command.flag('o') || m.command.prints() != "")
 	if m.index == nil {
 		m.index, m.State.TCP = map[string]int{}, map[string]int{}
 	}
@@ -215,7 +217,7 @@ func tcpInfo(i *netstate.TCPInfo, words []string) (control string) {
 		"segs_out": &i.SegsOut, "segs_in": &i.SegsIn, "notsent": &i.NotsentBytes, "rcv_space": &i.RcvSpace,
 		"snd_wnd":   &i.SndWnd,
 		"delivered": &i.Delivered, "delivered_ce": &i.DeliveredCE, "reord_seen": &i.ReordSeen,
-		"dsack_dups": &i.DsackDups,
+		"dsack_dups": &i.DsackDups, "lastsnd": &i.LastSndMs, "lastack": &i.LastAckMs,
 	}
 	bytes := map[string]*uint64{"bytes_sent": &i.BytesSent, "bytes_acked": &i.BytesAcked,
 		"bytes_received": &i.BytesReceived, "bytes_retrans": &i.BytesRetrans}

@@ -71,9 +71,9 @@ func (m *machine) finishNICs() {
 		if nic.Driver == "" {
 			nic.CountersLike = netstate.DriverOf(all)
 		}
-		nic.Meanings = netstate.MeaningsOf(nic.CounterDriver(), nic.Counters)
+		nic.Meanings = netstate.MeaningsOf(nic.CounterDriver(), all) // 0: the text has such a counter
 		nic.Unknown = netstate.UnknownCounters(nic.CounterDriver(), nic.Counters)
-		c, has := interfaceCounters(*nic, all)
+		c, has := m.interfaceCounters(*nic, all)
 		switch list := &m.Reading.End.Interfaces; {
 		case !has:
 		case !slices.ContainsFunc(*list,
@@ -121,12 +121,17 @@ func (m *machine) splitSums(name string, of netstate.InterfaceCounters) {
 // interfaceCounters returns the kernel's counters of an interface as far as its driver reports
 // them: those with the kernel's names, and otherwise those with the same meaning. Has is false if
 // the driver reports none.
-func interfaceCounters(nic netstate.NIC, all map[string]int64) (c netstate.InterfaceCounters, has bool) {
+func (m *machine) interfaceCounters(nic netstate.NIC, all map[string]int64) (c netstate.InterfaceCounters, has bool) {
 	c = netstate.InterfaceCounters{Interface: nic.Interface}
 	for name, field := range kernelCounters(&c) {
 		value, is := all[name]
+		counts := is
 		if !is {
-			value, is = sameAs(name, nic, all)
+			value, counts = sameAs(name, nic, all)
+			is = counts && (value != 0 || traffic[name] != nil)
+		}
+		if counts {
+			m.hasCounter(name)
 		}
 		if is {
 			*field, has = uint64(max(value, 0)), true
@@ -136,21 +141,19 @@ func interfaceCounters(nic netstate.NIC, all map[string]int64) (c netstate.Inter
 }
 
 // sameAs returns the sum of a driver's counters with the same meaning as a counter of the kernel.
-// Is is false if there are none, or if all are 0.
+// Is is false if there are none.
 func sameAs(name string, nic netstate.NIC, all map[string]int64) (sum int64, is bool) {
-	means := nic.Meanings
-	switch name {
-	case "rx_missed_errors":
-		sum = netstate.Missed(nic.CounterDriver(), means)
-	case "rx_crc_errors":
-		sum = means["rx_damaged"]
-	case "rx_length_errors":
-		sum = means["rx_bad_length"]
-	case "rx_errors":
-		sum = means["rx_damaged"] + means["rx_bad_length"] + means["rx_malformed"]
-	case "tx_dropped":
-		sum = means["tx_dropped"]
-	default:
+	means := map[string][]string{"rx_missed_errors": {"rx_fifo_full", "rx_no_buffer"}, "rx_crc_errors": {"rx_damaged"},
+		"rx_length_errors": {"rx_bad_length"}, "rx_errors": {"rx_damaged", "rx_bad_length", "rx_malformed"},
+		"tx_dropped": {"tx_dropped"}}[name]
+	for _, meaning := range means {
+		n, has := nic.Meanings[meaning]
+		sum, is = sum+n, is || has
+	}
+	if name == "rx_missed_errors" {
+		sum = netstate.Missed(nic.CounterDriver(), nic.Meanings)
+	}
+	if means == nil {
 		for _, names := range traffic[name] {
 			for counter, value := range all {
 				if names.MatchString(strings.TrimSpace(counter)) {
@@ -162,5 +165,5 @@ func sameAs(name string, nic netstate.NIC, all map[string]int64) (sum int64, is 
 			}
 		}
 	}
-	return sum, sum != 0
+	return sum, is
 }

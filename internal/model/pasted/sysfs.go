@@ -61,6 +61,7 @@ func (m *machine) sysfsInterface(name, file, value string) bool {
 			return m.ignore()
 		}
 		*field, _ = strconv.ParseUint(value, 10, 64)
+		m.hasCounter(counter)
 	case file == "mtu":
 		if at := m.netif(name); at >= 0 {
 			m.Reading.Snapshot.Interfaces[at].MTU = min(max(number(value), 0), 1<<20)

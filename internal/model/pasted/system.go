@@ -157,6 +157,7 @@ func (m *machine) finishSystem() {
 	load := m.Reading.End.Memory
 	m.addPart("memory", load != nil && load.AvailableBytes > 0 && m.State.MemoryBytes > 0)
 	m.addPart("clock", m.State.Clock != nil && (m.synchronisation || m.State.Clock.Source != ""))
+	m.addPart("synchronisation", m.synchronisation)
 	if m.State.Clock != nil && !m.synchronisation { // only the sources are known
 		m.State.Clock.Synchronised = true
 	}

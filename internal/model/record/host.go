@@ -64,14 +64,15 @@ type TextFormat struct {
 	Idle   int    `json:"lines_without_meaning"`
 }
 
-// Unjudged returns the rules that could be evaluated on no host, and the parts that they lack. Both
-// are in the order of the rules.
+// Unjudged returns the rules that could be evaluated on no host, and the parts that they lack or that
+// are missing of some interfaces. Both are in the order of the rules.
 func (e *Evaluation) Unjudged() (rules, parts []string) {
 	for _, u := range e.Unevaluated {
-		if slices.Contains(e.Evaluated, u.Rule) {
+		evaluated := slices.Contains(e.Evaluated, u.Rule)
+		if evaluated && u.Interfaces == "" {
 			continue
 		}
-		if !slices.Contains(rules, u.Rule) {
+		if !evaluated && !slices.Contains(rules, u.Rule) {
 			rules = append(rules, u.Rule)
 		}
 		if !slices.Contains(parts, u.Part) {
@@ -126,6 +127,9 @@ type Unevaluated struct {
 	Host string `json:"host"`
 	Part string `json:"part"` // the missing part of the host's snapshot
 	Why  string `json:"why"`
+	// Interfaces are those of which the part is missing; of others it is there, and the rule was
+	// evaluated. Absent: the whole part is missing.
+	Interfaces string `json:"interfaces,omitempty"` // "eth0, eth1"
 	// NotPasted reports whether the snapshot was read from pasted text that lacks the part.
 	NotPasted bool `json:"not_pasted,omitempty"`
 }

@@ -16,7 +16,7 @@ import (
 // when. Where rules could not be evaluated it says what was judged and what was not.
 func Doctor(e record.Evaluation) string {
 	rules, parts := e.Unjudged()
-	if len(e.Evaluated) == 0 {
+	if len(e.Evaluated) == 0 && len(rules) > 0 {
 		return fmt.Sprintf("Nothing could be judged: what was read of %s is not what any of %d rules needs.",
 			words.List(e.Hosts), len(rules))
 	}

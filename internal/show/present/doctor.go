@@ -123,8 +123,10 @@ func unevaluated(e record.Evaluation, all bool) (list []document.Block) {
 	rules, hosts := map[string][]string{}, map[string][]string{}
 	for _, u := range e.Unevaluated {
 		if u.NotPasted {
-			if !slices.Contains(e.Evaluated, u.Rule) {
+			if evaluated := slices.Contains(e.Evaluated, u.Rule); !evaluated {
 				rules[""], pasted = words.Distinct(rules[""], u.Rule), words.Distinct(pasted, u.Part)
+			} else if u.Interfaces != "" {
+				pasted = words.Distinct(pasted, u.Part)
 			}
 			continue
 		}

@@ -185,6 +185,12 @@ var (
 func withoutRouting[A any](A) string { return "or, instead of source routing: " }
 
 func scoped(host string, s fact.Scoped) string {
+	switch s.Unread {
+	case "all":
+		return fmt.Sprintf("%s: net.ipv4.conf.%s.%s=%d", host, s.Interface, s.Name, s.Own)
+	case "own":
+		return fmt.Sprintf("%s: net.ipv4.conf.all.%s=%d", host, s.Name, s.All)
+	}
 	return fmt.Sprintf("%s: net.ipv4.conf.all.%s=%d, %s.%s=%d", host, s.Name, s.All, s.Interface, s.Name, s.Own)
 }
 

@@ -2,6 +2,8 @@ package wording
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
@@ -35,10 +37,36 @@ var (
 		read: "RFC 2923, section 2.1; " + ipSysctl + " (tcp_retries2)",
 		found: "A connection has unacknowledged data and at least two timeouts in a row, with room in the window " +
 			"of its peer.",
-		fix: []string{
-			"does ping -M do -s 1472 ADDRESS pass, and with -s 1000? if only the smaller one does, a link has a " +
-				"smaller MTU: net.ipv4.tcp_mtu_probing=1 is a workaround",
-			"ss -tnio shows the retransmissions"}})
+		fixed: func(f record.Finding, _ cause.None) []string {
+			// An echo request has 28 bytes of headers, over IPv6 48.
+			ping := "ping -M do -s 1472"
+			if slices.ContainsFunc(f.Facts, func(is fact.Fact) bool {
+				c, connection := is.Is.(fact.Connection)
+				return connection && strings.HasPrefix(c.Remote, "[") && !strings.HasPrefix(c.Remote, "[::ffff:")
+			}) {
+				ping = "ping -6 -M do -s 1452"
+			}
+			return []string{"does " + ping + " ADDRESS pass, and with -s 1000? if only the smaller one does, a " +
+				"link has a " +
+				"smaller MTU: net.ipv4.tcp_mtu_probing=1 is a workaround", "ss -tnio shows the retransmissions"}
+		}})
+	_ = say(cause.ConnectionStalled, words[cause.None]{
+		text: "connections with data to send stand still: nothing was sent or acknowledged for seconds, and " +
+			"nothing was " +
+			"sent again",
+		read: "ss(8); Linux net/ipv4/tcp_output.c",
+		found: "A connection has data to send, and lastsnd and lastack are at least 3 s and ten round trips, " +
+			"without a " +
+			"timeout.",
+		fix: []string{"see where the segments in flight are: tc -s qdisc (a delay or rate on this host), then a " +
+			"capture at " +
+			"both ends", "acknowledgements that a firewall, a NAT or one direction of the path loses"}})
+	_ = spell(func(_ string, s fact.Stalled) string {
+		return fmt.Sprintf("%s to %s: %s wait, %d segments in the window; last sent %s ago, acknowledged %s ago, "+
+			"round-trip "+
+			"time %.3g ms", s.Local, s.Remote, unit.FormatBytes(float64(s.Waiting)), s.Window,
+			unit.FormatSeconds(s.SentAgoS), unit.FormatSeconds(s.AckAgoS), float64(s.RTTUs)/1e3)
+	})
 	_ = say(cause.UnreadData, words[cause.None]{
 		text: "data has arrived that its program does not read", read: "tcp(7)",
 		found: "An established connection has at least 64 KiB unread, which its program would read in more than " +

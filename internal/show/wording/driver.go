@@ -1,6 +1,7 @@
 package wording
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -77,7 +78,21 @@ var (
 		"a larger type of machine; fewer connections or packets; a local cache of names for "+
 			"linklocal_allowance_exceeded")
 
+	_ = say(cause.CountersUnknown, words[cause.None]{
+		summary: about("the driver of DEV counts losses or failures under names whose meaning is not known"),
+		fix:     []string{"look the names up in the driver's source or its vendor's documents"},
+		read:    "ethtool(8)",
+		found: "A counter of a driver (ethtool -S) whose name says that something was dropped or failed, and whose " +
+			"meaning " +
+			"is not known, is at least 1000 and 0.01 % of the packets.",
+	})
+	_ = spell(func(_ string, c fact.UnknownCounter) string {
+		return fmt.Sprintf("%s: %s of %s is %d", c.Interface, c.Name, cmp.Or(c.Driver, "an unknown driver"), c.Value)
+	})
 	_ = spell(func(_ string, c fact.DriverCounter) string {
+		if c.Inferred {
+			c.Driver += ", by the names of the counters"
+		}
 		return fmt.Sprintf("%s: %s of %s (%s) grew by %d%s", c.Interface, c.Name, c.Driver, c.Meaning, c.Grew,
 			within(c.OverS, c.Boot))
 	})

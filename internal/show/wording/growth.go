@@ -63,6 +63,13 @@ var (
 		"", "RFC 7323, section 5",
 		"none if packets overtake each other (tcp-reordering); otherwise look for a NAT or balancer that merges "+
 			"hosts with clocks of their own")
+	_ = growth(cause.TimeWaitRecycled,
+		"sockets in TIME-WAIT were recycled by their timestamps while segments with older timestamps were refused: "+
+			"with "+
+			"net.ipv4.tcp_tw_recycle clients behind one NAT cannot connect",
+		"TWRecycled or PAWSPassive grew, and PAWSEstab as well or net.ipv4.tcp_tw_recycle is 1.",
+		"RFC 7323, section 5; Linux 4.12 removed tcp_tw_recycle",
+		"sysctl -w net.ipv4.tcp_tw_recycle=0, if the kernel has it; tcp_tw_reuse serves clients and refuses nothing")
 	_ = growth(cause.ChallengeACKs,
 		"segments outside of the window arrive on connections: a middlebox that lost its state, or attempts to inject",
 		"", "RFC 5961", "look at NATs, firewalls and balancers on the path")

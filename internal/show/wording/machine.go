@@ -199,8 +199,11 @@ var (
 		if r.Boot {
 			since = within(0, true)
 		}
-		return fmt.Sprintf("%s.%s: rx_missed_errors grew by %.0f%s, while it received %.0f packets", host, r.Interface,
-			r.Missed, since, r.Received)
+		text := fmt.Sprintf("%s.%s: rx_missed_errors grew by %.0f%s", host, r.Interface, r.Missed, since)
+		if r.Received > 0 || !r.Boot { // 0 since the boot: not in the text
+			text += fmt.Sprintf(", while it received %.0f packets", r.Received)
+		}
+		return text
 	})
 	_ = spell(func(_ string, b fact.BacklogDropped) string {
 		text := fmt.Sprintf("CPU %d dropped %.0f packets and took %.0f (softnet_stat)", b.CPU, b.Dropped, b.Took)
@@ -225,10 +228,10 @@ var (
 	})
 	_ = spell(func(_ string, c fact.CPUTime) string {
 		return fmt.Sprintf("CPU %d: %s idle in %s; programs %s, kernel %s, interrupts and softirqs %s", c.CPU,
-			percent(c.Idle), unit.FormatSeconds(c.OverS), percent(c.Programs), percent(c.Kernel), percent(c.Interrupts))
+			percent(c.Idle), interval(c.OverS), percent(c.Programs), percent(c.Kernel), percent(c.Interrupts))
 	})
 	_ = spell(func(_ string, s fact.StolenTime) string {
-		return fmt.Sprintf("CPU %d: %s of %s", s.CPU, percent(s.Share), unit.FormatSeconds(s.OverS))
+		return fmt.Sprintf("CPU %d: %s of %s", s.CPU, percent(s.Share), interval(s.OverS))
 	})
 	_ = spell(func(_ string, m fact.Memory) string {
 		return fmt.Sprintf("%.3g of %.3g GB are available", float64(m.AvailableBytes)/1e9, float64(m.Bytes)/1e9)
@@ -289,4 +292,12 @@ func raise(advice, key string) func(record.Finding, cause.Raised) []string {
 		}
 		return []string{advice + "; or:", theSteps}
 	}
+}
+
+// interval returns the length of an interval in seconds; 0: it is not known.
+func interval(seconds float64) string {
+	if seconds == 0 {
+		return "the interval of mpstat(1)"
+	}
+	return unit.FormatSeconds(seconds)
 }

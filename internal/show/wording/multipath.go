@@ -73,6 +73,31 @@ var (
 		instead: func(cause.None) string {
 			return "or a route with next hops of its own, which keeps to the flow's address (Linux 6.16): "
 		}})
+	_ = say(cause.LACPApart, words[cause.None]{
+		summary: about("DEV does not aggregate: LACP left members out of its active aggregator, which carry nothing"),
+		fix: []string{"the switch's ports of these members: in one LACP group, active or passive, with one speed " +
+			"and key",
+			"a member that LACP does not reach: take it out and add it again while its link is up"},
+		read: "Linux Documentation/networking/bonding.rst (802.3ad); IEEE 802.1AX",
+		found: "A member of an 802.3ad bond whose link is up is in another aggregator than the active one, has no " +
+			"partner, or is churned.",
+	})
+	_ = spell(func(_ string, a fact.ApartMember) string {
+		text := a.Interface + ": up"
+		if a.Aggregator > 0 && a.Active > 0 {
+			text += fmt.Sprintf(", in aggregator %d; active is %d", a.Aggregator, a.Active)
+		}
+		if a.Ports > 0 {
+			text += fmt.Sprintf(", with %d of %d ports", a.Ports, a.Members)
+		}
+		if a.Silent {
+			text += "; LACP partner 00:00:00:00:00:00 (none answers)"
+		}
+		if a.Churned {
+			text += "; churned"
+		}
+		return text
+	})
 	_ = say(cause.BondHash, words[cause.Bond]{anywhere: true,
 		read: "Linux Documentation/networking/bonding.rst (xmit_hash_policy)",
 		found: "Flows use fewer members of a bond than there are flows and members, because its hash has no ports. " +

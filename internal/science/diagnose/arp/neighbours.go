@@ -107,7 +107,9 @@ var NeighbourRules = []rule.Rule{
 	{ID: cause.NeighbourFailed.Code, Host: true, Parts: []string{"neighbours"},
 		Find: rule.Each(rule.EveryHost, neighbourFailed), Explains: []string{"syn-unanswered"}},
 	{ID: cause.NeighbourTableFull.Code, Host: true, Find: neighbourTable,
-		Parts: []string{"neighbour tables", "parameters"}, Explains: cause.Codes(cause.NeighbourFailed)},
+		Parts: []string{"neighbour tables",
+			facts.Parameters("net.ipv4.neigh.default.gc_thresh3", "net.ipv6.neigh.default.gc_thresh3")},
+		Explains: cause.Codes(cause.NeighbourFailed)},
 }
 
 // WrongNeighbourRules are about neighbour entries with wrong MAC addresses.

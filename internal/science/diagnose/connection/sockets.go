@@ -17,47 +17,56 @@ import (
 
 // Rules are about listeners, UDP sockets and the states of TCP connections.
 var Rules = []rule.Rule{
-	{ID: cause.AcceptQueueFull.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, acceptQueueFull),
+	{ID: cause.AcceptQueueFull.Code, Host: true, Parts: []string{"tcp listeners"}, Find: rule.Each(rule.EveryHost,
+		acceptQueueFull),
 		Explains: cause.Codes(cause.ListenOverflow, cause.TCPRetransmissions, cause.TCPTimeouts,
 			cause.RetransmissionsLost, cause.PathRehash), AtPeers: cause.Codes(cause.SYNUnanswered)},
-	{ID: cause.BacklogSmall.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, backlogSmall),
+	{ID: cause.BacklogSmall.Code, Host: true, Parts: []string{"tcp listeners"}, Find: rule.Each(rule.EveryHost,
+		backlogSmall),
 		Explains: cause.Codes(cause.AcceptQueueFull, cause.ListenOverflow)},
-	{ID: cause.CloseWait.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, closeWait),
+	{ID: cause.CloseWait.Code, Host: true, Parts: []string{"connections"}, Find: rule.Each(rule.EveryHost, closeWait),
 		AtPeers: cause.Codes(cause.FinWaitMany)},
-	{ID: cause.SYNUnanswered.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, synUnanswered),
+	{ID: cause.SYNUnanswered.Code, Host: true, Parts: []string{"tcp timers"}, Find: rule.Each(rule.EveryHost,
+		synUnanswered),
 		Explains: cause.Codes(cause.TCPRetransmissions, cause.TCPTimeouts, cause.RetransmissionsLost, cause.PathRehash,
 			cause.ConnectFails, cause.ConnectionsTimedOut)},
-	{ID: cause.Unacknowledged.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, unacknowledged),
+	{ID: cause.Unacknowledged.Code, Host: true, Parts: []string{"tcp timers"}, Find: rule.Each(rule.EveryHost,
+		unacknowledged),
 		Explains: cause.Codes(cause.TCPRetransmissions, cause.TCPTimeouts, cause.RetransmissionsLost, cause.PathRehash,
 			cause.ConnectionsTimedOut)},
-	{ID: cause.UnreadData.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, unreadData),
+	{ID: cause.ConnectionStalled.Code, Host: true, Parts: []string{"tcp info"}, Find: rule.Each(rule.EveryHost,
+		stalled),
+		Explains: cause.Codes(cause.WindowLimited, cause.SendBufferLimited)},
+	{ID: cause.UnreadData.Code, Host: true, Parts: []string{"connections"}, Find: rule.Each(rule.EveryHost, unreadData),
 		Explains: cause.Codes(cause.SlowReader, cause.ReceiveQueuePruned),
 		AtPeers:  cause.Codes(cause.PeerWindowClosed, cause.WindowLimited)},
-	{ID: cause.UDPQueueFull.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, udpQueueFull),
+	{ID: cause.UDPQueueFull.Code, Host: true, Parts: []string{"udp sockets"}, Find: rule.Each(rule.EveryHost,
+		udpQueueFull),
 		Explains: cause.Codes(cause.UDPBufferOverflow, cause.UDPSocketDropped)},
-	{ID: cause.HalfOpenMany.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, halfOpen),
+	{ID: cause.HalfOpenMany.Code, Host: true, Parts: []string{"connections"}, Find: rule.Each(rule.EveryHost, halfOpen),
 		Explains: cause.Codes(cause.SYNQueueFull)},
-	{ID: cause.PortsInTimeWait.Code, Host: true, Parts: []string{"sockets", "parameters"},
+	{ID: cause.PortsInTimeWait.Code, Host: true, Parts: []string{"connections", facts.Parameters(portRange)},
 		Find: rule.Each(rule.EveryHost, timeWait)},
-	{ID: cause.FinWaitMany.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, finWait)},
-	{ID: cause.ClosingUnanswered.Code, Host: true, Parts: socketParts,
+	{ID: cause.FinWaitMany.Code, Host: true, Parts: []string{"connections"}, Find: rule.Each(rule.EveryHost, finWait)},
+	{ID: cause.ClosingUnanswered.Code, Host: true, Parts: []string{"connections"},
 		Find:     rule.Each(rule.EveryHost, closingUnanswered),
 		Explains: cause.Codes(cause.OrphansMany, cause.TCPRetransmissions)},
-	{ID: cause.PeerWindowClosed.Code, Host: true, Load: true, Parts: socketParts,
+	{ID: cause.PeerWindowClosed.Code, Host: true, Load: true, Parts: []string{"tcp timers"},
 		Find:     rule.Each(rule.EveryHost, windowClosed),
 		Explains: cause.Codes(cause.WindowLimited, cause.SendBufferLimited)},
-	{ID: cause.WindowLimited.Code, Host: true, Load: true, Parts: socketParts,
+	{ID: cause.WindowLimited.Code, Host: true, Load: true, Parts: []string{"tcp info"},
 		Find:     rule.Each(rule.EveryHost, windowLimited),
 		Explains: cause.Codes(cause.SpuriousRetransmissions, cause.TailLoss)},
-	{ID: cause.SendBufferLimited.Code, Host: true, Load: true, Parts: socketParts,
+	{ID: cause.SendBufferLimited.Code, Host: true, Load: true, Parts: []string{"tcp info"},
 		Find: rule.Each(rule.EveryHost, sendBufferLimited)},
-	{ID: cause.MSSSmall.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, mssSmall)},
-	{ID: cause.UDPSocketDropped.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, socketDropped)},
-	{ID: cause.OrphansMany.Code, Host: true, Parts: []string{"sockstat", "parameters"},
+	{ID: cause.MSSSmall.Code, Host: true, Parts: []string{"tcp info"}, Find: rule.Each(rule.EveryHost, mssSmall)},
+	{ID: cause.UDPSocketDropped.Code, Host: true, Parts: []string{"socket drops"}, Find: rule.Each(rule.EveryHost,
+		socketDropped)},
+	{ID: cause.OrphansMany.Code, Host: true, Parts: []string{"sockstat", facts.Parameters("net.ipv4.tcp_max_orphans")},
 		Find: rule.Each(rule.EveryHost, orphans)},
 }
 
-var socketParts = []string{"sockets"}
+const portRange = "net.ipv4.ip_local_port_range"
 
 // connections returns those that meet a condition as evidence, at most so many.
 func connections(h *facts.Host, where func(netstate.Connection) bool, most int) (list []any) {
@@ -127,6 +136,32 @@ func unacknowledged(f facts.Trial, h *facts.Host) *record.Finding {
 	return onPaths(f, h, notable(cause.Unacknowledged, h, waits), waits)
 }
 
+// stalled finds connections that have data to send and neither sent nor had anything acknowledged for much
+// longer than a round trip, although no timer has retransmitted: the kernel waits for a queue or driver
+// of this host, or for acknowledgements that are lost.
+func stalled(f facts.Trial, h *facts.Host) *record.Finding {
+	const silent = 3000 // ms
+	where := func(c netstate.Connection) bool {
+		i := c.Info
+		return i != nil && c.State == "ESTAB" && c.SendQueue > 0 && i.Backoff == 0 && i.LastSndMs >= silent &&
+			i.LastAckMs >= silent && uint64(min(i.LastSndMs, i.LastAckMs))*1000 > 10*uint64(i.RTTUs) &&
+			(i.Lacking("snd_wnd_bytes") != "" || !zeroWindow(i))
+	}
+	finding := facts.Found(cause.ConnectionStalled, h, record.Likely, cause.None{})
+	for _, c := range h.State.Notable {
+		if where(c) && len(finding.Facts) < 6 {
+			finding.With(h.Name, fact.Stalled{Local: c.Local, Remote: c.Remote, Waiting: c.SendQueue,
+				Window:   c.Info.SndCwnd,
+				SentAgoS: float64(c.Info.LastSndMs) / 1e3, AckAgoS: float64(c.Info.LastAckMs) / 1e3,
+				RTTUs: c.Info.RTTUs})
+		}
+	}
+	if finding.Facts == nil {
+		return nil
+	}
+	return onPaths(f, h, finding, where)
+}
+
 // unreadData finds connections with much unread data. It must be more than the program reads in
 // half a second, where its rate is known: a receiver at 10 Gbit/s has megabytes unread at any time.
 func unreadData(_ facts.Trial, h *facts.Host) *record.Finding {
@@ -170,8 +205,7 @@ func halfOpen(_ facts.Trial, h *facts.Host) *record.Finding {
 // timeWait compares the connections in TIME-WAIT to one address and port with the range of local
 // ports. Only they need a port each: the connections of a server share the port that it listens on.
 func timeWait(_ facts.Trial, h *facts.Host) *record.Finding {
-	const key = "net.ipv4.ip_local_port_range"
-	first, last := h.Number(key, 0), h.Number(key, 1)
+	first, last := h.Number(portRange, 0), h.Number(portRange, 1)
 	n, confidence := h.State.TimeWaitBetween, record.Likely
 	if n == 0 { // of which addresses they are is not known
 		n, confidence = h.State.TCP[netstate.TimeWait], record.Possible
@@ -182,7 +216,7 @@ func timeWait(_ facts.Trial, h *facts.Host) *record.Finding {
 	}
 	settings := []string{"net.ipv4.tcp_tw_reuse", "1"}
 	if ports < widePorts {
-		settings = append(settings, key, wideRange)
+		settings = append(settings, portRange, wideRange)
 	}
 	return facts.Found(cause.PortsInTimeWait, h, confidence, cause.None{}).
 		With(h.Name, fact.InTimeWait{Count: n, Between: h.State.TimeWaitBetween > 0,

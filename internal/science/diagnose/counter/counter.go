@@ -47,7 +47,8 @@ type growth struct {
 func (g growth) rule() rule.Rule {
 	return rule.Rule{ID: g.cause.Code, Host: true, Own: g.own, Load: g.load, Growth: true,
 		When: &rule.Growing{Counters: g.counters, Least: g.least, Of: g.of, Share: g.share, PerS: g.perS},
-		Find: rule.Each(rule.EveryHost, g.find), Parts: []string{"snmp"}, Explains: g.explains, AtPeers: g.atPeers}
+		Find: rule.Each(rule.EveryHost, g.find), Parts: []string{facts.SNMP(g.counters...)}, Explains: g.explains,
+		AtPeers: g.atPeers}
 }
 
 func (g growth) find(_ facts.Trial, h *facts.Host) *record.Finding {
@@ -183,6 +184,21 @@ func retransmitting(h *facts.Host) (list []any, found bool) {
 		}
 	}
 	return list, true
+}
+
+// recycled reports whether connections were refused while sockets in TIME-WAIT were recycled: SYNs with
+// an older timestamp (PAWSPassive, only with tcp_tw_recycle before Linux 4.12), or segments. A client with
+// tcp_tw_reuse recycles sockets as well, and refuses nothing.
+func recycled(h *facts.Host) (list []any, found bool) {
+	if n := h.Grown("TcpExt.PAWSEstab"); n >= 10 {
+		list = append(list, h.Counter("TcpExt.PAWSEstab", n))
+	}
+	const key = "net.ipv4.tcp_tw_recycle"
+	on := h.Number(key, 0)
+	if on > 0 {
+		list = append(list, h.Parameter(key))
+	}
+	return list, on != 0 && (on > 0 || len(list) > 0 || h.Grown("TcpExt.PAWSPassive") > 0)
 }
 
 // Rules are about counters that grew; Counters lists the counters.

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -47,12 +48,31 @@ func (p Port) Counted() netstate.InterfaceCounters {
 	return p.Host.Counted[i]
 }
 
-// countersKnown reports whether the snapshot has the counters of a driver whose names linerate
-// knows.
-func (h *Host) countersKnown() bool {
+// countersKnown reports whether a pasted text has the counters of a driver whose names linerate knows:
+// those with one of the meanings, as far as the driver counts them.
+func (h *Host) countersKnown(meanings []string) bool {
 	return slices.ContainsFunc(h.State.NICs, func(n netstate.NIC) bool {
-		return len(n.Counters) > 0 && netstate.KnowsCounters(n.CounterDriver())
+		if n.Meanings == nil && len(n.Counters) == 0 || !netstate.KnowsCounters(n.CounterDriver()) {
+			return false
+		}
+		counts, has := false, n.Meanings == nil
+		for _, meaning := range meanings {
+			_, read := n.Meanings[meaning]
+			counts, has = counts || netstate.Counts(n.CounterDriver(), meaning), has || read
+		}
+		return has || !counts
 	})
+}
+
+// countersUnread returns the reason why the counters of drivers that a pasted text has are not used. Nil:
+// there are none, or their names are known.
+func (h *Host) countersUnread() error {
+	for _, n := range h.State.NICs {
+		if len(n.Counters) > 0 && !netstate.KnowsCounters(n.CounterDriver()) {
+			return fmt.Errorf("the names of the counters of %s are not known", cmp.Or(n.Driver, "its driver"))
+		}
+	}
+	return nil
 }
 
 // countersUnknown returns the reason why no driver's counters can be used. It is nil if there is a

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,12 +26,21 @@ func (h *Host) Missing(part string) error {
 		part = "routes"
 	}
 	if len(h.Pasted) > 0 {
-		if slices.Contains(h.Pasted, part) || part == DriverCounters && h.countersKnown() {
+		if h.reads(part) {
 			return nil
+		}
+		if Base(part) == DriverCounters {
+			return cmp.Or(h.countersUnread(), ErrNotPasted)
 		}
 		return ErrNotPasted
 	}
+	part = Base(part)
+	if finer, is := finerParts[part]; is {
+		part = finer.of
+	}
 	switch part {
+	case "":
+		return nil
 	case "interfaces", "interface counters", "neighbours", "routes", "qdiscs":
 		return nil
 	case "cpu":

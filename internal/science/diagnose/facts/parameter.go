@@ -62,7 +62,14 @@ func (h *Host) Parameter(key string) fact.Parameter {
 func (h *Host) Scoped(name string, p *Interface) (list []any) {
 	all, own := h.Sysctl("all", name), h.Sysctl(p.Name, name)
 	if all >= 0 || own >= 0 {
-		list = []any{fact.Scoped{Name: name, Interface: p.Name, All: max(all, 0), Own: max(own, 0)}}
+		is := fact.Scoped{Name: name, Interface: p.Name, All: max(all, 0), Own: max(own, 0)}
+		switch {
+		case all < 0:
+			is.Unread = "all"
+		case own < 0:
+			is.Unread = "own"
+		}
+		list = []any{is}
 	}
 	return list
 }

@@ -34,7 +34,8 @@ const (
 // CPURules find CPUs and memory that hold traffic back.
 var CPURules = []rule.Rule{
 	{ID: cause.SoftirqOneCore.Code, Find: rule.Each(slowMachines, softirqOneCore)},
-	{ID: cause.RingOverrun.Code, Growth: true, Find: rxMissed, Explains: []string{"ring-empty", "nic-buffer-full"}},
+	{ID: cause.RingOverrun.Code, Growth: true, Parts: []string{facts.Counters(facts.Missed)}, Find: rxMissed,
+		Explains: []string{"ring-empty", "nic-buffer-full"}},
 	{ID: cause.SoftnetDrop.Code, Growth: true, Parts: []string{"softnet"},
 		Find: rule.Each(facts.Trial.Machines, softnetDrop)},
 	{ID: cause.MemoryPressure.Code, Find: rule.Each(facts.Trial.Machines, memoryPressure)},
@@ -208,12 +209,27 @@ type busy struct {
 	total, idle, steal    float64
 	user, system, softirq float64
 	niced                 float64 // part of user, of programs with a nice value above 0
+	shares                bool    // the times are shares of an interval of unknown length, from mpstat(1)
+}
+
+// over returns the length of the interval in seconds. 0: unknown.
+func (b busy) over() float64 {
+	if b.shares {
+		return 0
+	}
+	return b.total
 }
 
 // cpusBusy returns the CPUs' times between the readings; none if they are too close for the
-// kernel's ticks.
+// kernel's ticks. Of pasted text they are the shares that mpstat(1) prints.
 func cpusBusy(h *facts.Host) (list []busy) {
 	const least = 0.5 // s
+	for _, c := range h.State.CPULoad {
+		if c.CPU >= 0 && !h.Boot {
+			list = append(list, busy{cpu: c.CPU, total: 1, idle: c.Idle, steal: c.Steal, user: c.User, system: c.System,
+				softirq: c.IRQ + c.SoftIRQ, shares: true})
+		}
+	}
 	for _, end := range h.Reading.End.CPU {
 		for _, b := range h.Reading.Begin.CPU {
 			if b.CPU != end.CPU || end.CPU < 0 || h.Boot { // below 0: all together
@@ -238,7 +254,7 @@ func cpuSaturated(_ facts.Trial, h *facts.Host) *record.Finding {
 	var list []any
 	for _, c := range cpusBusy(h) {
 		if c.idle+c.niced <= (1-full)*c.total && len(list) < mostCPUs {
-			list = append(list, fact.CPUTime{CPU: c.cpu, OverS: c.total, Idle: c.idle / c.total,
+			list = append(list, fact.CPUTime{CPU: c.cpu, OverS: c.over(), Idle: c.idle / c.total,
 				Programs: c.user / c.total, Kernel: c.system / c.total, Interrupts: c.softirq / c.total})
 		}
 	}
@@ -254,7 +270,7 @@ func cpuStolen(_ facts.Trial, h *facts.Host) *record.Finding {
 	var list []any
 	for _, c := range cpusBusy(h) {
 		if c.steal >= much*c.total && len(list) < mostCPUs {
-			list = append(list, fact.StolenTime{CPU: c.cpu, OverS: c.total, Share: c.steal / c.total})
+			list = append(list, fact.StolenTime{CPU: c.cpu, OverS: c.over(), Share: c.steal / c.total})
 		}
 	}
 	if len(list) == 0 {

@@ -19,6 +19,38 @@ import (
 // BondRules are about bonds.
 var BondRules = []rule.Rule{
 	{ID: cause.BondHash.Code, Find: rule.Each(bonds, bondHash)},
+	{ID: cause.LACPApart.Code, Host: true, Parts: []string{"bonds"}, Find: apart},
+}
+
+// apart finds members of 802.3ad bonds that carry nothing although their link is up, because LACP did not
+// bring them into the active aggregator (drivers/net/bonding/bond_3ad.c).
+func apart(f facts.Trial) (findings []record.Finding) {
+	const nobody = "00:00:00:00:00:00"
+	for _, h := range f.Hosts {
+		for _, b := range h.State.Bonds {
+			finding := facts.Found(cause.LACPApart, h, record.Likely, cause.None{})
+			finding.About.Interface = b.Interface
+			for _, m := range b.Slaves {
+				is := fact.ApartMember{Interface: m.Interface, Aggregator: m.Aggregator, Active: b.Aggregator,
+					Ports:   b.Ports,
+					Members: len(b.Slaves), Silent: m.PartnerMAC == nobody,
+					Churned: m.ActorChurn == "churned" || m.PartnerChurn == "churned"}
+				elsewhere := m.Aggregator > 0 && b.Aggregator > 0 && m.Aggregator != b.Aggregator
+				if b.Mode != "802.3ad" || m.Link != "up" || !elsewhere && !is.Silent && !is.Churned ||
+					len(finding.Facts) == 6 {
+					continue
+				}
+				if elsewhere {
+					finding.Confidence = record.Certain
+				}
+				finding.With(h.Name, is).At(record.Touch{OnLink: m.Interface})
+			}
+			if len(finding.Facts) > 0 && len(findings) < rule.MostFindings {
+				findings = append(findings, *finding)
+			}
+		}
+	}
+	return findings
 }
 
 // bond is a bond that sent flows of a trial.

@@ -3,6 +3,7 @@ package nic
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
@@ -57,8 +58,9 @@ var meaningRules = []meaningRule{
 
 // rule returns m as a rule for hosts.
 func (m meaningRule) rule() rule.Rule {
-	return rule.Rule{ID: m.cause.Code, Host: true, Load: m.load, Growth: true, Parts: []string{facts.DriverCounters},
-		Find: rule.EachInterface(m.find), Explains: m.explains}
+	return rule.Rule{ID: m.cause.Code, Host: true, Load: m.load, Growth: true,
+		Parts: []string{facts.DriverCounters + "/" + strings.Join(m.meanings, "|")},
+		Find:  rule.EachInterface(m.find), Explains: m.explains}
 }
 
 func (m meaningRule) find(p facts.Port) *record.Finding {
@@ -68,7 +70,7 @@ func (m meaningRule) find(p facts.Port) *record.Finding {
 		meaning := netstate.MeaningOf(driver, name)
 		if by := p.Grown(name); by > 0 && slices.Contains(m.meanings, meaning) {
 			list = append(list, fact.DriverCounter{Interface: p.Interface.Interface, Name: name, Driver: driver,
-				Meaning: meaning, Grew: by, Time: p.Host.TimeOver(p.NIC.CountedS)})
+				Meaning: meaning, Grew: by, Inferred: p.NIC.Driver == "", Time: p.Host.TimeOver(p.NIC.CountedS)})
 			grown[name] = by
 		}
 	}
@@ -94,5 +96,29 @@ var DriverRules = func() (list []rule.Rule) {
 	for _, m := range meaningRules {
 		list = append(list, m.rule())
 	}
-	return list
+	return append(list, rule.Rule{ID: cause.CountersUnknown.Code, Host: true, Parts: []string{"statistics"},
+		Find: rule.EachInterface(unknownCounters)})
 }()
+
+// unknownCounters finds counters of a driver whose names say that something was lost or failed, that are
+// large and whose meaning is not known.
+func unknownCounters(p facts.Port) *record.Finding {
+	const much, share = 1000, 1e-4
+	var packets uint64
+	for _, c := range p.Host.Reading.End.Interfaces {
+		if c.Interface == p.Interface.Interface {
+			packets = c.RxPackets + c.TxPackets
+		}
+	}
+	var list []any
+	for _, c := range p.NIC.Unknown {
+		if c.Value >= much && float64(c.Value) >= share*float64(packets) && len(list) < 4 {
+			list = append(list, fact.UnknownCounter{Interface: p.Interface.Interface, Driver: p.NIC.CounterDriver(),
+				Name: c.Name, Value: c.Value})
+		}
+	}
+	if list == nil {
+		return nil
+	}
+	return facts.FoundOn(cause.CountersUnknown, p, record.Possible, cause.None{}).With(p.Host.Name, list...)
+}

@@ -22,36 +22,36 @@ import (
 
 // Rules are about the links, drivers, queues and MTUs of a host's interfaces.
 var Rules = []rule.Rule{
-	{ID: cause.HalfDuplex.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(halfDuplex),
+	{ID: cause.HalfDuplex.Code, Host: true, Parts: []string{"duplex"}, Find: rule.EachNIC(halfDuplex),
 		Explains: []string{"interface-errors", "collisions", "tcp-retransmissions"}},
-	{ID: cause.SpeedBelowBest.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(speedBelowBest)},
-	{ID: cause.AutonegOff.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(autonegOff),
+	{ID: cause.SpeedBelowBest.Code, Host: true, Parts: []string{"link modes"}, Find: rule.EachNIC(speedBelowBest)},
+	{ID: cause.AutonegOff.Code, Host: true, Parts: []string{"autonegotiation"}, Find: rule.EachNIC(autonegOff),
 		Explains: []string{"half-duplex", "collisions"}},
-	{ID: cause.LinkDown.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(linkDown),
+	{ID: cause.LinkDown.Code, Host: true, Parts: []string{"carrier", "addresses"}, Find: rule.EachNIC(linkDown),
 		Explains: []string{"gateway-unresolved", "tx-dropped", "no-route", "syn-unanswered", "connect-fails"},
 		AtPeers:  []string{"syn-unanswered", "unacknowledged"}},
-	{ID: cause.CarrierFlaps.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(carrierFlaps),
+	{ID: cause.CarrierFlaps.Code, Host: true, Parts: []string{"carrier changes", "hardware"},
+		Find:     rule.EachNIC(carrierFlaps),
 		Explains: []string{"tx-carrier"}},
-	{ID: cause.PCIeNarrow.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(pcieNarrow),
+	{ID: cause.PCIeNarrow.Code, Host: true, Parts: []string{"pcie"}, Find: rule.EachNIC(pcieNarrow),
 		Explains: []string{"ring-overrun", "pcie-stalled", "nic-buffer-full"}},
-	{ID: cause.USB2Adapter.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(usb2)},
-	{ID: cause.EmulatedNIC.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(emulated)},
-	{ID: cause.OneQueue.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(oneQueue),
+	{ID: cause.USB2Adapter.Code, Host: true, Parts: []string{"usb"}, Find: rule.EachNIC(usb2)},
+	{ID: cause.EmulatedNIC.Code, Host: true, Parts: []string{"driver"}, Find: rule.EachNIC(emulated)},
+	{ID: cause.OneQueue.Code, Host: true, Parts: []string{"channels", "cpus", "hardware"}, Find: rule.EachNIC(oneQueue),
 		Explains: []string{"softirq-one-core"}},
-	{ID: cause.OneCPU.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(oneCPU),
+	{ID: cause.OneCPU.Code, Host: true, Parts: []string{"interrupts", "cpus"}, Find: rule.EachNIC(oneCPU),
 		Explains: []string{"softirq-one-core"}},
-	{ID: cause.OffloadOff.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(offloadOff)},
-	{ID: cause.Promiscuous.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(promiscuous),
+	{ID: cause.OffloadOff.Code, Host: true, Parts: []string{"features", "hardware"}, Find: rule.EachNIC(offloadOff)},
+	{ID: cause.Promiscuous.Code, Host: true, Parts: []string{"interface flags"}, Find: rule.EachNIC(promiscuous),
 		Explains: []string{"other-host-frames"}},
-	{ID: cause.MTUBelowMinimum.Code, Host: true, Find: rule.EachInterface(mtuBelowMinimum),
+	{ID: cause.MTUBelowMinimum.Code, Host: true, Parts: []string{"addresses", "mtus"},
+		Find:     rule.EachInterface(mtuBelowMinimum),
 		Explains: []string{"fragmentation", "fragmentation-needed"}},
-	{ID: cause.BridgeMTUMixed.Code, Host: true, Find: rule.Each(rule.EveryHost, bridgeMTU),
+	{ID: cause.BridgeMTUMixed.Code, Host: true, Parts: []string{"bridges"}, Find: rule.Each(rule.EveryHost, bridgeMTU),
 		Explains: []string{"fragmentation-needed", "tx-dropped"}},
-	{ID: cause.MTUAboveUplink.Code, Host: true, Parts: []string{"interfaces", "routes"},
+	{ID: cause.MTUAboveUplink.Code, Host: true, Parts: []string{"mtus", "routes"},
 		Find: rule.Each(rule.EveryHost, mtuAboveUplink), Explains: []string{"fragmentation-needed", "fragmentation"}},
 }
-
-var nicParts = []string{"nics"}
 
 // linkOf returns the state of a NIC's link as evidence.
 func linkOf(p facts.Port) fact.Link {
@@ -291,12 +291,16 @@ func mtuAboveUplink(_ facts.Trial, h *facts.Host) *record.Finding {
 		return nil
 	}
 	forwards := h.Number("net.ipv4.ip_forward", 0) > 0
+	// ip link prints no addresses.
+	addressed := slices.ContainsFunc(s.Interfaces, func(i netstate.InterfaceSnapshot) bool {
+		return len(i.Addresses) > 0
+	})
 	for _, i := range s.Interfaces {
 		ports := slices.ContainsFunc(s.Interfaces, func(p netstate.InterfaceSnapshot) bool {
 			return p.Up && p.Master == i.Interface && p.Interface != uplink.Interface
 		})
 		if i.Kind != "bridge" || !i.Up || i.MTU <= uplink.MTU || uplink.Master == i.Interface || !ports ||
-			len(i.Addresses) == 0 && !forwards && h.Reading.End.SNMP["Ip.FragFails"] == 0 {
+			addressed && len(i.Addresses) == 0 && !forwards && h.Reading.End.SNMP["Ip.FragFails"] == 0 {
 			continue
 		}
 		f := facts.Found(cause.MTUAboveUplink, h, record.Possible,

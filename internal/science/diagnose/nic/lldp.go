@@ -16,9 +16,9 @@ import (
 
 // LLDPRules are about what the other end of the cable announces by LLDP.
 var LLDPRules = []rule.Rule{
-	{ID: cause.LLDPMTU.Code, Host: true, Parts: []string{"lldp"}, Find: eachLLDP(lldpMTU),
+	{ID: cause.LLDPMTU.Code, Host: true, Parts: []string{"lldp", "mtus"}, Find: eachLLDP(lldpMTU),
 		Explains: []string{"frames-too-long", "frames-wrong-length", "fragmentation-needed"}},
-	{ID: cause.LLDPLink.Code, Host: true, Parts: []string{"lldp", "nics"}, Find: eachLLDP(lldpLink),
+	{ID: cause.LLDPLink.Code, Host: true, Parts: []string{"lldp", "link modes"}, Find: eachLLDP(lldpLink),
 		Explains: []string{"half-duplex", "collisions", "interface-errors", "speed-below-best"}},
 	{ID: cause.LLDPVLAN.Code, Host: true, Parts: []string{"lldp"}, Find: eachLLDP(lldpVLAN),
 		Explains: []string{"gateway-unresolved", "neighbour-failed", "syn-unanswered"}},

@@ -13,13 +13,17 @@ import (
 
 // TunedRules are about settings of NICs that may be unsuitable.
 var TunedRules = []rule.Rule{
-	{ID: cause.RingSmall.Code, Host: true, Growth: true, Parts: nicParts, Find: rule.EachNIC(ringSmall),
+	{ID: cause.RingSmall.Code, Host: true, Growth: true,
+		Parts: []string{"rings", "hardware", facts.Counters(facts.Missed)}, Find: rule.EachNIC(ringSmall),
 		Explains: []string{"ring-overrun", "ring-empty"}},
-	{ID: cause.InterruptsDelayed.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(interruptsDelayed)},
-	{ID: cause.LROWhileForwarding.Code, Host: true, Parts: []string{"nics", "parameters"},
+	{ID: cause.InterruptsDelayed.Code, Host: true, Parts: []string{"coalescing", "hardware"},
+		Find: rule.EachNIC(interruptsDelayed)},
+	{ID: cause.LROWhileForwarding.Code, Host: true, Parts: []string{"rx-lro", "hardware",
+		facts.Parameters("net.ipv4.ip_forward")},
 		Find: rule.EachNIC(lroForwarding)},
-	{ID: cause.Wireless.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(wireless)},
-	{ID: cause.TransmitQueueShort.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(queueShort),
+	{ID: cause.Wireless.Code, Host: true, Parts: []string{"wireless", "addresses"}, Find: rule.EachNIC(wireless)},
+	{ID: cause.TransmitQueueShort.Code, Host: true, Parts: []string{"queue lengths", "hardware"},
+		Find:     rule.EachNIC(queueShort),
 		Explains: []string{"qdisc-drop"}},
 }
 

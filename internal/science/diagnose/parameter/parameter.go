@@ -89,7 +89,12 @@ const (
 	windowScaling = "net.ipv4.tcp_window_scaling"
 	receiveBuffer = "net.ipv4.tcp_rmem"
 	sendBuffer    = "net.ipv4.tcp_wmem"
+	portRangeKey  = "net.ipv4.ip_local_port_range"
+	flowEntries   = "net.core.rps_sock_flow_entries"
 )
+
+// threeSizes are parameters with a smallest, a middle and a largest size.
+var threeSizes = []string{receiveBuffer, sendBuffer, "net.ipv4.tcp_mem"}
 
 const small = 1 << 20 // bytes, for a buffer's largest size; the kernel's default is 4 MiB or more
 
@@ -159,7 +164,7 @@ func (p parameter) rule() rule.Rule {
 	if p.holds != nil {
 		holds = func(h *facts.Host, f record.Flow) bool { return p.holds(h, f, float64(h.Number(p.key, p.field))) }
 	}
-	return rule.Rule{ID: p.cause.Code, Holds: holds, Host: true, Own: true, Parts: []string{"parameters"},
+	return rule.Rule{ID: p.cause.Code, Holds: holds, Host: true, Own: true, Parts: []string{facts.Parameters(p.key)},
 		Explains: p.explains, AtPeers: p.atPeers,
 		Find: rule.Each(rule.EveryHost, func(_ facts.Trial, h *facts.Host) *record.Finding {
 			n := h.Number(p.key, p.field)
@@ -177,11 +182,12 @@ func (p parameter) rule() rule.Rule {
 // Rules are about the values of kernel parameters.
 var Rules = func() []rule.Rule {
 	rules := []rule.Rule{
-		{ID: cause.BufferSizesDisordered.Code, Host: true, Own: true, Parts: []string{"parameters"},
+		{ID: cause.BufferSizesDisordered.Code, Host: true, Own: true, Parts: []string{facts.Parameters(threeSizes...)},
 			Find: rule.Each(rule.EveryHost, disordered)},
-		{ID: cause.RFSIncomplete.Code, Host: true, Own: true, Parts: []string{"parameters", "nics"},
+		{ID: cause.RFSIncomplete.Code, Host: true, Own: true, Parts: []string{facts.Parameters(flowEntries),
+			"receive queues"},
 			Find: rule.Each(rule.EveryHost, rfsIncomplete)},
-		{ID: cause.PortRangeSmall.Code, Host: true, Own: true, Parts: []string{"parameters"},
+		{ID: cause.PortRangeSmall.Code, Host: true, Own: true, Parts: []string{facts.Parameters(portRangeKey)},
 			Find: rule.Each(rule.EveryHost, portRange), Explains: []string{"ports-in-time-wait"}},
 		{ID: cause.ParameterNotApplied.Code, Host: true, Own: true, Parts: []string{"parameters", "parameter files"},
 			Find: rule.Each(rule.EveryHost, notApplied)},
@@ -197,7 +203,7 @@ var Rules = func() []rule.Rule {
 // disordered finds parameters with three sizes that are not in ascending order. The kernel takes
 // the smallest as the limit.
 func disordered(_ facts.Trial, h *facts.Host) *record.Finding {
-	for _, key := range []string{"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_mem"} {
+	for _, key := range threeSizes {
 		low, middle, high := h.Number(key, 0), h.Number(key, 1), h.Number(key, 2)
 		if low < 0 || middle < 0 || high < 0 || low <= middle && middle <= high {
 			continue
@@ -213,8 +219,7 @@ func disordered(_ facts.Trial, h *facts.Host) *record.Finding {
 
 // rfsIncomplete finds receive flow steering of which only one half is set.
 func rfsIncomplete(_ facts.Trial, h *facts.Host) *record.Finding {
-	const key = "net.core.rps_sock_flow_entries"
-	is := fact.FlowSteering{Entries: h.Number(key, 0)}
+	is := fact.FlowSteering{Entries: h.Number(flowEntries, 0)}
 	for _, nic := range h.State.NICs {
 		for _, q := range nic.Queues {
 			if q.Flows > 0 && is.Queue == "" {
@@ -228,19 +233,18 @@ func rfsIncomplete(_ facts.Trial, h *facts.Host) *record.Finding {
 	finding := facts.Found(cause.RFSIncomplete, h, record.Possible, cause.None{}).With(h.Name, is)
 	if is.Entries == 0 {
 		finding.Confidence = record.Likely
-		finding.Fixed(fix.Parameter(h, key, "32768")...)
+		finding.Fixed(fix.Parameter(h, flowEntries, "32768")...)
 	}
 	return finding
 }
 
 func portRange(_ facts.Trial, h *facts.Host) *record.Finding {
-	const key = "net.ipv4.ip_local_port_range"
-	first, last := h.Number(key, 0), h.Number(key, 1)
+	first, last := h.Number(portRangeKey, 0), h.Number(portRangeKey, 1)
 	if first < 0 || last < first || last-first+1 >= 10000 {
 		return nil
 	}
 	return facts.Found(cause.PortRangeSmall, h, record.Likely, cause.None{}).
-		With(h.Name, fact.PortRange{First: first, Last: last}).Fixed(fix.Parameter(h, key, "32768 60999")...)
+		With(h.Name, fact.PortRange{First: first, Last: last}).Fixed(fix.Parameter(h, portRangeKey, "32768 60999")...)
 }
 
 // notApplied finds parameters whose value in the kernel differs from the last line that sets them

@@ -18,19 +18,17 @@ import (
 
 // ProbeRules are about the results of probing a peer (linerate doctor --probe).
 var ProbeRules = []rule.Rule{
-	{ID: cause.ResolverDead.Code, Host: true, Parts: probeParts, Find: eachProbe(resolverDead)},
-	{ID: cause.ResolverSlow.Code, Host: true, Parts: probeParts, Find: eachProbe(resolverSlow)},
-	{ID: cause.ProbeUnanswered.Code, Host: true, Parts: probeParts, Find: eachProbe(probeUnanswered)},
-	{ID: cause.ProbeLost.Code, Host: true, Parts: probeParts, Find: eachProbe(probeLost),
+	{ID: cause.ResolverDead.Code, Host: true, Parts: []string{"lookups"}, Find: eachProbe(resolverDead)},
+	{ID: cause.ResolverSlow.Code, Host: true, Parts: []string{"lookups"}, Find: eachProbe(resolverSlow)},
+	{ID: cause.ProbeUnanswered.Code, Host: true, Parts: []string{"echo"}, Find: eachProbe(probeUnanswered)},
+	{ID: cause.ProbeLost.Code, Host: true, Parts: []string{"echo"}, Find: eachProbe(probeLost),
 		Explains: cause.Codes(cause.TCPRetransmissions)},
-	{ID: cause.MTUBlackhole.Code, Host: true, Parts: probeParts, Find: eachProbe(mtuBlackhole),
+	{ID: cause.MTUBlackhole.Code, Host: true, Parts: []string{"path mtu"}, Find: eachProbe(mtuBlackhole),
 		Explains: cause.Codes(cause.Unacknowledged, cause.TCPRetransmissions)},
-	{ID: cause.PathMTUSmaller.Code, Host: true, Parts: probeParts, Find: eachProbe(pathMTUSmaller)},
-	{ID: cause.ConnectUnanswered.Code, Host: true, Parts: probeParts, Find: eachProbe(connectUnanswered),
+	{ID: cause.PathMTUSmaller.Code, Host: true, Parts: []string{"path mtu"}, Find: eachProbe(pathMTUSmaller)},
+	{ID: cause.ConnectUnanswered.Code, Host: true, Parts: []string{"connects"}, Find: eachProbe(connectUnanswered),
 		Explains: cause.Codes(cause.SYNUnanswered)},
 }
-
-var probeParts = []string{"probe"}
 
 // eachProbe returns a rule's Find that calls find for each probe of each host.
 func eachProbe(find func(*facts.Host, netstate.Probe) *record.Finding) func(facts.Trial) []record.Finding {

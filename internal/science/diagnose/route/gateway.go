@@ -18,7 +18,7 @@ var GatewayRules = []rule.Rule{
 	{ID: cause.GatewayUnresolved.Code, Host: true, Parts: []string{"routes", "neighbours"}, Find: gateways,
 		Explains: append(cause.Codes(cause.ConnectFails, cause.NeighbourFailed, cause.NoRoute), "syn-unanswered"),
 		AtPeers:  []string{"syn-unanswered"}},
-	{ID: cause.GatewayOffLink.Code, Host: true, Parts: []string{facts.EveryRoute, "interfaces"},
+	{ID: cause.GatewayOffLink.Code, Host: true, Parts: []string{facts.EveryRoute, "addresses"},
 		Find: gatewaysOffLink, Explains: cause.Codes(cause.GatewayUnresolved)},
 }
 
@@ -27,15 +27,18 @@ var FilterRules = []rule.Rule{
 	{ID: cause.BlackholeRoute.Code, Parts: []string{"routes"}, Host: true, Find: rule.Each(rule.EveryHost, blackhole),
 		Explains: append(cause.Codes(cause.NoRoute), "syn-unanswered"), AtPeers: []string{"syn-unanswered"}},
 	{ID: cause.StrictRPFilter.Code, Host: true, Find: rule.Each(rule.EveryHost, strictFilter),
-		Parts: []string{"parameters"}, Growth: true,
+		Parts: filterParts, Growth: true,
 		Explains: append(cause.Codes(cause.RPFilterDrop, cause.ConnectFails, cause.TCPRetransmissions),
 			"syn-unanswered"),
 		AtPeers: []string{"syn-unanswered"}},
 	{ID: cause.LooseRPFilter.Code, Host: true, Find: rule.Each(rule.EveryHost, looseFilter),
-		Parts: []string{"parameters"}, Growth: true,
+		Parts: filterParts, Growth: true,
 		Explains: append(cause.Codes(cause.ConnectFails, cause.TCPRetransmissions), "syn-unanswered"),
 		AtPeers:  []string{"syn-unanswered"}},
 }
+
+// filterParts are where reverse-path filters are set, and what they dropped.
+var filterParts = []string{facts.Parameters("net.ipv4.conf.all.rp_filter"), facts.SNMP(facts.FilterCounter)}
 
 // gateways finds gateways that answer neither ARP nor neighbour discovery.
 func gateways(f facts.Trial) (findings []record.Finding) {
@@ -61,7 +64,8 @@ func gatewaysOffLink(f facts.Trial) (findings []record.Finding) {
 		h.EachGateway(func(r netstate.RouteEntry, gateway netip.Addr, name string) {
 			i := slices.IndexFunc(h.Interfaces, func(p *facts.Interface) bool { return p.Name == name })
 			if i < 0 || gateway.IsLinkLocalUnicast() || h.Missing(facts.EveryRoute) != nil ||
-				r.Onlink ||
+				r.Onlink || len(h.Pasted) > 0 && len(h.Interfaces[i].Prefixes) == 0 ||
+				// its addresses are not in the text
 				slices.ContainsFunc(h.Interfaces[i].Prefixes, func(p netip.Prefix) bool {
 					return p.Contains(gateway)
 				}) ||

@@ -16,15 +16,15 @@ import (
 
 // PolicyRules are about routes and routing rules, of one host and between two hosts.
 var PolicyRules = []rule.Rule{
-	{ID: cause.ReturnRouteMissing.Code, Host: true, Parts: []string{facts.EveryRoute, "sockets"}, Find: returnRoutes,
+	{ID: cause.ReturnRouteMissing.Code, Host: true, Parts: []string{facts.EveryRoute, "tcp timers"}, Find: returnRoutes,
 		Explains: cause.Codes(cause.NoRoute, cause.BlackholeRoute, cause.LooseRPFilter),
 		AtPeers:  []string{"syn-unanswered"}},
 	{ID: cause.NexthopDead.Code, Host: true, Parts: []string{"nexthops"}, Find: nexthopGroups,
 		Explains: append(cause.Codes(cause.GatewayUnresolved, cause.NeighbourFailed, cause.ConnectFails),
 			"syn-unanswered")},
-	{ID: cause.RuleWithoutRoutes.Code, Host: true, Parts: []string{facts.EveryRoute},
+	{ID: cause.RuleWithoutRoutes.Code, Host: true, Parts: []string{facts.EveryRoute, "every table"},
 		Find: rule.Each(rule.EveryHost, emptyTables)},
-	{ID: cause.RulesMany.Code, Host: true, Parts: []string{"routes"}, Find: rule.Each(rule.EveryHost, manyRules)},
+	{ID: cause.RulesMany.Code, Host: true, Parts: []string{"rules"}, Find: rule.Each(rule.EveryHost, manyRules)},
 }
 
 func returnRoutes(f facts.Trial) (findings []record.Finding) {

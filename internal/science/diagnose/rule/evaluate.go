@@ -71,10 +71,16 @@ func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 		missing := lacking(*r, now)
 		e.Unevaluated = append(e.Unevaluated, missing...)
 		// One host may have what another one lacks of a rule that compares them.
-		if len(missing) < len(now.Hosts) || len(found) > 0 {
+		lack := 0
+		for _, m := range missing {
+			if m.Interfaces == "" {
+				lack++
+			}
+		}
+		if lack < len(now.Hosts) || len(found) > 0 {
 			e.Evaluated = append(e.Evaluated, r.ID)
 			for _, part := range r.needs() {
-				if !slices.Contains(e.Judged, part) {
+				if part = facts.Base(part); !slices.Contains(e.Judged, part) {
 					e.Judged = append(e.Judged, part)
 				}
 			}

@@ -2,20 +2,30 @@ package rule
 
 import (
 	"errors"
+	"strings"
 
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose/facts"
 )
 
 // lacking returns the hosts whose snapshots lack a part that a rule needs, each with the first such
-// part.
+// part. Of a part that a text has of some interfaces of a host only, the entry names the others.
 func lacking(r Rule, f facts.Trial) (list []record.Unevaluated) {
 	for _, h := range f.Hosts {
 		for _, part := range r.needs() {
 			if err := h.Missing(part); err != nil {
-				list = append(list, record.Unevaluated{Rule: r.ID, Host: h.Name, Part: part,
-					NotPasted: errors.Is(err, facts.ErrNotPasted), Why: part + ": " + err.Error()})
+				notPasted, name := errors.Is(err, facts.ErrNotPasted), facts.Base(part)
+				if !notPasted {
+					name = facts.Whole(part)
+				}
+				list = append(list, record.Unevaluated{Rule: r.ID, Host: h.Name, Part: name, NotPasted: notPasted,
+					Why: name + ": " + err.Error()})
 				break
+			}
+			if names := h.Lacking(part); len(names) > 0 {
+				list = append(list, record.Unevaluated{Rule: r.ID, Host: h.Name, Part: facts.Base(part),
+					Interfaces: strings.Join(names, ", "),
+					NotPasted:  true, Why: facts.Base(part) + ": " + facts.ErrNotPasted.Error()})
 			}
 		}
 	}
@@ -29,6 +39,8 @@ func (r Rule) needs() []string {
 		return r.Parts
 	case r.Growth:
 		return []string{"interface counters"}
+	case !r.Host:
+		return []string{facts.Measurement}
 	}
 	return []string{"interfaces"}
 }

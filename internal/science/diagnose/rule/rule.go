@@ -4,6 +4,8 @@
 package rule
 
 import (
+	"slices"
+
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -40,8 +42,9 @@ type Rule struct {
 	Holds func(*facts.Host, record.Flow) bool
 	// When is how much counters must grow for a finding; nil: the rule is not only about counters.
 	When *Growing
-	// Parts are the names of the parts of a snapshot that the rule needs; none: the interfaces or, with
-	// Growth, their counters.
+	// Parts are the parts of a snapshot that the rule needs, with details where it uses single values of
+	// a part (facts.SNMP, facts.Parameters). None: the interfaces or, with Growth, their counters; of a
+	// rule for trials what only a measurement shows.
 	Parts []string
 	// Explains are the rules whose findings on the same host follow from those of this rule. AtPeers
 	// are the rules whose findings follow from it on other hosts, whose connections lead to this one.
@@ -99,7 +102,13 @@ type Growing struct {
 // Described returns the descriptions of the rules, in their order.
 func (s *Set) Described() (list []Description) {
 	for _, r := range s.rules {
-		list = append(list, Description{r.ID, "", !r.Host, r.Growth, r.When, r.Parts, r.Explains, r.AtPeers})
+		var parts []string
+		for _, part := range r.Parts {
+			if part = facts.Base(part); !slices.Contains(parts, part) {
+				parts = append(parts, part)
+			}
+		}
+		list = append(list, Description{r.ID, "", !r.Host, r.Growth, r.When, parts, r.Explains, r.AtPeers})
 	}
 	return list
 }

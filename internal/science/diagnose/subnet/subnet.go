@@ -18,23 +18,28 @@ import (
 
 // Rules are about interfaces of one host that share a subnet.
 var Rules = []rule.Rule{
-	{ID: cause.SameSubnetInterfaces.Code, Host: true, Parts: []string{"interfaces", "parameters"},
+	{ID: cause.SameSubnetInterfaces.Code, Host: true, Parts: []string{"addresses",
+		facts.Parameters("net.ipv4.conf.all.arp_ignore")},
 		Find: rule.Each(rule.EveryHost, sameSubnet), Explains: append(cause.Codes(cause.ARPFlux, cause.ARPWrongSource),
 			"same-subnet-one-egress", "rp-filter-drop")},
-	{ID: cause.SameSubnetMTU.Code, Host: true, Find: rule.Each(rule.EveryHost, mtusHere),
+	{ID: cause.SameSubnetMTU.Code, Host: true, Parts: []string{"addresses", "mtus"}, Find: rule.Each(rule.EveryHost,
+		mtusHere),
 		Explains: append(cause.Codes(cause.FragmentationNeeded, cause.TCPRetransmissions), "frames-too-long",
 			"unacknowledged")},
 }
 
 // HostsRules are about two hosts in one subnet.
 var HostsRules = []rule.Rule{
-	{ID: cause.AddressTwice.Code, Host: true, Find: addressTwice, Explains: append(cause.Codes(cause.DuplicateAddress,
-		cause.WrongNeighbour, cause.ConnectFails), "syn-unanswered", "other-host-frames")},
-	{ID: cause.MACTwiceInSubnet.Code, Host: true, Find: macTwiceInSubnet},
-	{ID: cause.NetmaskDiffers.Code, Host: true, Find: netmasks, Explains: append(cause.Codes(cause.NoRoute,
-		cause.NeighbourFailed, cause.GatewayUnresolved), "syn-unanswered")},
-	{ID: cause.MTUDiffers.Code, Host: true, Find: mtus, Explains: append(cause.Codes(cause.FragmentationNeeded,
-		cause.TCPRetransmissions), "frames-too-long", "rx-dropped", "unacknowledged")},
+	{ID: cause.AddressTwice.Code, Host: true, Parts: []string{"addresses"}, Find: addressTwice,
+		Explains: append(cause.Codes(cause.DuplicateAddress,
+			cause.WrongNeighbour, cause.ConnectFails), "syn-unanswered", "other-host-frames")},
+	{ID: cause.MACTwiceInSubnet.Code, Host: true, Parts: []string{"addresses", "macs"}, Find: macTwiceInSubnet},
+	{ID: cause.NetmaskDiffers.Code, Host: true, Parts: []string{"addresses"}, Find: netmasks,
+		Explains: append(cause.Codes(cause.NoRoute,
+			cause.NeighbourFailed, cause.GatewayUnresolved), "syn-unanswered")},
+	{ID: cause.MTUDiffers.Code, Host: true, Parts: []string{"addresses", "mtus"}, Find: mtus,
+		Explains: append(cause.Codes(cause.FragmentationNeeded,
+			cause.TCPRetransmissions), "frames-too-long", "rx-dropped", "unacknowledged")},
 }
 
 // sameSubnet finds hosts with several interfaces in one subnet that answer ARP requests for all of
@@ -167,7 +172,7 @@ func mtusHere(_ facts.Trial, h *facts.Host) *record.Finding {
 
 // MACRules are about MAC addresses of one host.
 var MACRules = []rule.Rule{
-	{ID: cause.MACTwice.Code, Host: true, Find: rule.Each(rule.EveryHost, macTwice)},
+	{ID: cause.MACTwice.Code, Host: true, Parts: []string{"macs"}, Find: rule.Each(rule.EveryHost, macTwice)},
 }
 
 // macTwice finds two interfaces in one subnet with the same MAC address, neither of which is made
@@ -192,7 +197,7 @@ func macTwice(_ facts.Trial, h *facts.Host) *record.Finding {
 
 // OverlapRules are about subnets of one host that overlap.
 var OverlapRules = []rule.Rule{
-	{ID: cause.SubnetsOverlap.Code, Host: true, Parts: []string{"interfaces"},
+	{ID: cause.SubnetsOverlap.Code, Host: true, Parts: []string{"addresses"},
 		Find: rule.Each(rule.EveryHost, subnetsOverlap)},
 }
 

@@ -1,0 +1,112 @@
+package diagnose
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/pasted"
+	"linerate/internal/model/record"
+
+	"linerate/internal/science/diagnose/diagnosetest"
+)
+
+// reported is what a reported text must lead to, and what must not be said of it.
+type reported struct {
+	file string
+	// found are findings with a part of their facts in JSON, of which each must be there.
+	found [][2]string
+	// never are rules that must not find anything.
+	never []string
+	// evaluated are rules that must be evaluated, and unjudged those that must not be.
+	evaluated, unjudged []string
+}
+
+var reportedCases = []reported{
+	{file: "01-el6-be2net-ifconfig", found: [][2]string{{"offload-off", `"feature":"rx-gro"`}},
+		never:    []string{"autoneg-off", "interface-errors", "frames-damaged", "link-down"},
+		unjudged: []string{"ring-small", "one-queue", "tcp-retransmissions"}},
+	{file: "01-el6-be2net-ifconfig-new-head", found: [][2]string{{"offload-off", `"feature":"rx-gro"`}},
+		never: []string{"autoneg-off", "interface-errors"}},
+	{file: "03-stmmac-retransmit", found: [][2]string{{"tcp-retransmissions", `"grew":5887`}},
+		never: []string{"interface-errors", "frames-damaged", "half-duplex", "ring-overrun"}},
+	{file: "04-udp-memerrors", found: [][2]string{{"udp-memory", `"grew":1945378`}, {"udp-no-listener", `287775`}},
+		never: []string{"udp-buffer-overflow", "udp-buffer-default-small"}},
+	{file: "05-be2net-counters", found: [][2]string{{"ring-overrun", `3885606854`}, {"frames-wrong-length", `1430`}},
+		never: []string{"frames-damaged"}},
+	{file: "06-ena-allowance", found: [][2]string{{"cloud-allowance", `"grew":3241329`},
+		{"cloud-allowance", `"driver_inferred":true`}}, never: []string{"transmit-timeout", "ring-empty",
+		"ring-overrun"}},
+	{file: "06-ena-allowance-with-driver", found: [][2]string{{"cloud-allowance", `"grew":3241329`}},
+		never: []string{"transmit-timeout", "ring-empty", "ring-overrun"}},
+	{file: "08-softnet-one-cpu", found: [][2]string{{"receive-on-one-cpu", `"squeezed":12580`}},
+		never: []string{"softnet-drop", "netdev-backlog-small"}, evaluated: []string{"cpu-saturated"}},
+	{file: "09-lacp-churned", found: [][2]string{{"lacp-apart",
+		`"interface":"enp7s0","aggregator":1,"active":2,"ports":1,"members":2,"silent":true,"churned":true`}},
+		never: []string{"mac-twice", "bond-hash"}, unjudged: []string{"address-twice", "half-duplex"}},
+	{file: "10-docker-mtu", found: [][2]string{{"mtu-above-uplink", `"interface":"docker0"`}},
+		never: []string{"bridge-mtu-mixed", "link-down"}},
+	{file: "11-r8125-watchdog", found: [][2]string{{"fault-logged", `eth2 (r8125): transmit queue 0 timed out`}}},
+	{file: "12-old-netstat-listen", found: [][2]string{{"listen-overflow", `5191585`}, {"tcp-retransmissions",
+		`191055808`},
+		{"time-wait-recycled", `36979534`}}},
+	{file: "13-pcie-dmesg-lspci", found: [][2]string{{"fault-logged", `31.504 Gb/s available PCIe bandwidth`},
+		{"pcie-narrow", `"width":4`}}},
+	{file: "15-ipv6-pmtu-tracepath", found: [][2]string{{"mtu-blackhole", `"mtu":1492`}},
+		never: []string{"peer-window-closed", "window-limited"}},
+	{file: "16-openwrt-bdp-sysctl", never: []string{"udp-buffer-default-small"},
+		evaluated: []string{"receive-buffer-small", "window-scaling-off"}, unjudged: []string{"sack-off", "link-down"}},
+	{file: "18-freebsd-state", found: [][2]string{{"half-duplex", `"interface":"ix0"`}, {"listen-overflow", `1204`}}},
+	{file: "19-virtio-vm-offload", never: []string{"offload-off", "ring-overrun"}, evaluated: []string{"ring-overrun"}},
+	{file: "20-same-subnet-synology", found: [][2]string{{"same-subnet-interfaces",
+		`"interface":"eth0","all":0,"own":0,"unread":"own"`}, {"same-subnet-mtu", `9000`}},
+		never: []string{"link-down", "usb2-adapter"}},
+	{file: "22-udp-pps-old-tg3", found: [][2]string{{"udp-queue-full", `"local":"0.0.0.0:9002","bytes":213504`},
+		{"ring-overrun", `8127364`}}},
+	{file: "42-iperf3-wan-w25M", found: [][2]string{{"connection-stalled",
+		`"waiting_bytes":34078720,"cwnd":24,"sent_ago_s":9.1`}}, never: []string{"send-buffer-limited",
+		"window-limited"}},
+	{file: "43-iperf3-40g-text", never: []string{"half-duplex", "tcp-retransmissions", "interface-errors"}},
+	{file: "53-ecmp-bgp-nhid", found: [][2]string{{"gateway-unresolved", `10.0.1.13`}}},
+}
+
+// TestReported: of the texts that people had, the cause is found with its evidence, and nothing that is not
+// so.
+func TestReported(t *testing.T) {
+	for _, c := range reportedCases {
+		text, err := os.ReadFile(filepath.Join("..", "..", "model", "pasted", "testdata", "cases", c.file+".txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := pasted.Parse(string(text))
+		if err != nil {
+			t.Errorf("%s: %v", c.file, err)
+			continue
+		}
+		e := Hosts(p.Machines)
+		for _, want := range c.found {
+			if !slices.ContainsFunc(e.Findings, func(f record.Finding) bool {
+				return f.ID == want[0] && strings.Contains(diagnosetest.Facts(f), want[1])
+			}) {
+				t.Errorf("%s: no %s with %s: %+v", c.file, want[0], want[1], e.Findings)
+			}
+		}
+		for _, f := range e.Findings {
+			if slices.Contains(c.never, f.ID) {
+				t.Errorf("%s: %s: %s", c.file, f.ID, diagnosetest.Facts(f))
+			}
+		}
+		for _, id := range c.evaluated {
+			if !slices.Contains(e.Evaluated, id) {
+				t.Errorf("%s: %s is not evaluated", c.file, id)
+			}
+		}
+		for _, id := range c.unjudged {
+			if slices.Contains(e.Evaluated, id) {
+				t.Errorf("%s: %s is evaluated", c.file, id)
+			}
+		}
+	}
+}
