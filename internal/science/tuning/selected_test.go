@@ -178,7 +178,8 @@ func TestControl(t *testing.T) {
 			got = append(got, l.Value)
 		}
 		last := all[len(all)-1]
-		if !slices.Equal(got, want) || codes(last) != test.why || (test.why != "") != (last.Verdict == record.NotTried) {
+		if !slices.Equal(got, want) || codes(last) != test.why ||
+			(test.why != "") != (last.Verdict == record.NotTried) {
 			t.Errorf("%s: %q, want %q, %+v", name, got, want, last)
 		}
 	}
