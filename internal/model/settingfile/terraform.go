@@ -24,6 +24,9 @@ var (
 	underlined = regexp.MustCompile(`^(net|fs|kernel|vm)_[a-z0-9_]+$`)
 )
 
+// hclLiteral matches the beginning of a string, a number or a truth value.
+var hclLiteral = regexp.MustCompile(`^(?:"|\d+$|true$|false$|$)`)
+
 // terraform parses attributes whose names are parameters, and here-documents.
 func (f *File) terraform(text string) {
 	var document strings.Builder
@@ -73,7 +76,7 @@ func (f *File) terraformLine(n int, line, within string) {
 	case key == "" && sets(line):
 		f.apart(Unread, n, line, "an expression, or a place in which Terraform has no parameters")
 	case key == "":
-	case strings.Contains(m[2], "${") || strings.Trim(m[2], `"0123456789truefalse`) != "" && m[2][0] != '"':
+	case strings.Contains(m[2], "${") || !hclLiteral.MatchString(m[2]):
 		f.apart(Unread, n, line, "depends on an expression")
 	default:
 		f.set(Line{Line: n, Key: key, Value: number(unquoted(m[2])), Within: within}, line)

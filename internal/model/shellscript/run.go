@@ -65,7 +65,7 @@ func (s *Script) stmt(st *syntax.Stmt, io stdio) {
 			name, _, err := s.literal(r.Word)
 			io.in, io.given = s.files[name]
 			io.given = io.given && err == nil
-		case syntax.RdrOut, syntax.AppOut, syntax.ClbOut, syntax.RdrAll, syntax.AppAll:
+		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
 			if r.N == nil || r.N.Value == "1" {
 				outs = append(outs, r)
 			}

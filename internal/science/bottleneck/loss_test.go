@@ -333,7 +333,6 @@ func TestLossWithinDoubt(t *testing.T) {
 			h, i = at(&trial, f, last(f))
 			h.End.Interfaces[i].RxBytes += 20_000*100 + 500*42
 			h.End.Interfaces[i].RxPackets += 500
-			f = &trial.Flows[0]
 		}
 		attribute(&trial, over, true)
 		if f = &trial.Flows[0]; !shows(f.LimitedFacts, test.want) || test.instead != "" &&

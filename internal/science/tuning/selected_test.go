@@ -155,8 +155,8 @@ func TestControl(t *testing.T) {
 		want       bool
 		why        string
 	}{
-		"another":                    {list: "bbr", path: "cubic", machine: all, want: true},
-		"the same":                   {list: "cubic", path: "cubic", machine: all, why: "same-control"},
+		"another":  {list: "bbr", path: "cubic", machine: all, want: true},
+		"the same": {list: "cubic", path: "cubic", machine: all, why: "same-control"},
 		"a module is missing": {list: "westwood", path: "cubic", machine: all,
 			why: "no-control westwood reno bbr cubic"},
 		"not in the list":            {path: "cubic", machine: all},
