@@ -52,8 +52,9 @@ var counters = [events][]string{
 	Unaccepted: {"Tcp.AttemptFails"},
 }
 
-// ledger is the account of one process. Its directory is that of the machine's processes.
+// ledger is the account of one process.
 type ledger struct {
+	// dir has a directory for each user, linerate-caused-UID, and that a file for each network namespace.
 	dir       string
 	namespace func() (string, error) // names the network namespace; an error: nothing is shared
 	counts    [events]atomic.Int64   // since the process began
@@ -64,7 +65,7 @@ type ledger struct {
 	saved [events]int64 // of counts, in the file
 }
 
-var own = &ledger{dir: filepath.Join(os.TempDir(), "linerate-caused"), namespace: sync.OnceValues(namespace)}
+var own = &ledger{dir: os.TempDir(), namespace: sync.OnceValues(namespace)}
 
 // Add counts an event.
 func Add(e Event) { own.add(e) }
@@ -109,18 +110,26 @@ func (l *ledger) flush() error {
 	return nil
 }
 
+// of returns the directory of a user's account.
+func (l *ledger) of(user int) string {
+	return filepath.Join(l.dir, fmt.Sprintf("linerate-caused-%d", user))
+}
+
 // save adds to this user's file of a namespace.
 func (l *ledger) save(name string, more [events]int64) error {
-	if err := os.Mkdir(l.dir, 0o777); err == nil {
-		// Writable by every user, each of whom may remove only own files; Mkdir applies the umask.
-		if err := os.Chmod(l.dir, 0o777|fs.ModeSticky); err != nil {
+	dir := l.of(os.Geteuid())
+	if err := os.Mkdir(dir, 0o755); err == nil {
+		if err := os.Chmod(dir, 0o755); err != nil { // Mkdir applies the umask, and others read the account
 			return err
 		}
 	} else if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	if err := file.OwnedDirectory(dir, os.Geteuid()); err != nil {
+		return err
+	}
 	l.tidy.Do(l.removeOld)
-	f, err := file.CreateShared(filepath.Join(l.dir, fmt.Sprintf("%s-%d", name, os.Geteuid())), mostBytes)
+	f, err := file.CreateShared(filepath.Join(dir, name), mostBytes)
 	if err != nil {
 		return err
 	}
@@ -178,7 +187,10 @@ func (l *ledger) read() map[string]int64 {
 	}
 	users := []int{0, os.Geteuid()}
 	for _, user := range slices.Compact(users) {
-		f, err := file.OpenShared(filepath.Join(l.dir, fmt.Sprintf("%s-%d", name, user)), mostBytes)
+		if file.OwnedDirectory(l.of(user), user) != nil {
+			continue
+		}
+		f, err := file.OpenShared(filepath.Join(l.of(user), name), mostBytes)
 		if err != nil {
 			continue // there is none
 		}
@@ -208,13 +220,14 @@ func namespace() (string, error) {
 // keep is how long the file of a namespace other than the machine's first is kept.
 const keep = 24 * time.Hour
 
-// removeOld removes this user's files of namespaces that have probably ended.
+// removeOld removes this user's files of namespaces that have probably ended. The directory is this user's.
 func (l *ledger) removeOld() {
-	entries, _ := os.ReadDir(l.dir)
+	dir := l.of(os.Geteuid())
+	entries, _ := os.ReadDir(dir)
 	for _, entry := range entries {
 		info, err := entry.Info()
 		if err == nil && time.Since(info.ModTime()) > keep && !strings.HasPrefix(entry.Name(), first) {
-			_ = os.Remove(filepath.Join(l.dir, entry.Name())) // fails if it is another user's
+			_ = os.Remove(filepath.Join(dir, entry.Name()))
 		}
 	}
 }

@@ -2,10 +2,10 @@ package caused
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func book(dir, namespace string) *ledger {
@@ -14,7 +14,7 @@ func book(dir, namespace string) *ledger {
 
 // TestShared: what one process counts, others in its network namespace read, also after it has ended.
 func TestShared(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "caused")
+	dir := t.TempDir()
 	measures, doctor, elsewhere := book(dir, "first"), book(dir, "first"), book(dir, "7-7")
 	for range 3 {
 		measures.add(Reset)
@@ -44,6 +44,27 @@ func TestUnshared(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
+		"another's directory": func(t *testing.T, path string) {
+			dir := filepath.Dir(path)
+			if err := errors.Join(os.Mkdir(dir, 0o755), os.Chmod(dir, 0o777)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a link to a directory": func(t *testing.T, path string) {
+			real := t.TempDir()
+			old := filepath.Join(real, "7-7")
+			write(t, old, "{}", 0o644)
+			long := time.Now().Add(-2 * keep)
+			if err := errors.Join(os.Chmod(real, 0o755), os.Chtimes(old, long, long),
+				os.Symlink(real, filepath.Dir(path))); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if _, err := os.Stat(old); err != nil {
+					t.Errorf("a file behind a link was removed: %v", err)
+				}
+			})
+		},
 		"another's words": func(t *testing.T, path string) { write(t, path, `{"Tcp.EstabResets": 1000000}`, 0o666) },
 		"a symbolic link": func(t *testing.T, path string) {
 			write(t, path+".real", `{"Tcp.EstabResets": 1000000}`, 0o644)
@@ -52,9 +73,9 @@ func TestUnshared(t *testing.T) {
 			}
 		},
 	} {
-		dir := filepath.Join(t.TempDir(), "caused")
+		dir := t.TempDir()
 		l := book(dir, "first")
-		prepare(t, filepath.Join(dir, "first-"+uid()))
+		prepare(t, filepath.Join(l.of(os.Geteuid()), "first"))
 		l.add(Reset)
 		if err := l.flush(); err == nil {
 			t.Errorf("%s: flushed", name)
@@ -74,15 +95,13 @@ func TestUnshared(t *testing.T) {
 // TestNoAccount: a file that is no account, or has other counters, adds nothing.
 func TestNoAccount(t *testing.T) {
 	for _, text := range []string{"", "{", `{"Tcp.EstabResets": -5}`, `{"Tcp.InErrs": 9}`, `[]`} {
-		dir := filepath.Join(t.TempDir(), "caused")
-		write(t, filepath.Join(dir, "first-"+uid()), text, 0o644)
-		if got := book(dir, "first").read(); len(got) != 0 {
+		l := book(t.TempDir(), "first")
+		write(t, filepath.Join(l.of(os.Geteuid()), "first"), text, 0o644)
+		if got := l.read(); len(got) != 0 {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
 }
-
-func uid() string { return fmt.Sprint(os.Geteuid()) }
 
 func write(t *testing.T, path, text string, mode os.FileMode) {
 	t.Helper()

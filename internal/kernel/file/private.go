@@ -36,6 +36,24 @@ func CreateShared(path string, most int64) (*os.File, error) {
 	return openTrusted(path, most, os.O_RDWR|os.O_CREATE)
 }
 
+// OwnedDirectory returns an error unless the path is a directory of the user that no other user can write, and
+// no symbolic link. In a directory with the sticky bit, such as /tmp, it then stays that directory: only its
+// owner and root can remove or rename it.
+func OwnedDirectory(path string, user int) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s has mode %v: expected a directory", path, info.Mode())
+	case owner(info) != user:
+		return fmt.Errorf("%s is owned by uid %d: expected uid %d", path, owner(info), user)
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("%s has mode %#o, so that others can write it", path, info.Mode().Perm())
+	}
+	return nil
+}
+
 func openTrusted(path string, most int64, flags int) (*os.File, error) {
 	file, err := os.OpenFile(path, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o644)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) { // EMLINK on FreeBSD
