@@ -54,7 +54,7 @@ var fields = map[string]any{
 	"Spec.Pipeline": budget.Memory, "Spec.PerConnection": "not used by the end that accepts",
 	"Spec.Think": "at most ten seconds, and the flow's end", "Spec.Timeout": "not used by the end that accepts",
 	"Spec.Names": "the size of a request", "Spec.Path": "not used by the end that accepts",
-	"Spec.Service": "not used by an agent",
+	"Spec.Service": "not used by an agent", "Spec.Zeros": "the size of a request; not used by an agent",
 
 	"ReadyRequest.TimeoutNs": "at most idle", "ReadyRequest.Unused": "the size of a request",
 

@@ -77,11 +77,20 @@ func alive(v view) (judged, bool) {
 	return judged{c, float64(len(gone)) / float64(n)}, true
 }
 
+// leastSilence is the least window in seconds in which a flow that carries nothing is no chance: in a
+// shorter one a flow whose segments were lost may wait for its retransmission timer, of 1 s at first
+// and then 2 s (RFC 6298).
+const leastSilence = 3
+
 // Silent returns the flows of a trial that were open throughout the window and carried nothing in
-// it: what was sent to them or by them was lost, or never sent. Flows that a foreign tool opened may
+// it: what was sent to them or by them was lost, or never sent. Of a window below leastSilence there
+// are none. Flows that a foreign tool opened may
 // have nothing to do, and so may those that are paced so slowly that nothing was due. What an event
 // cut is not silent, but interrupted.
 func Silent(t record.Trial) (list []record.Flow) {
+	if t.WindowS < leastSilence {
+		return nil
+	}
 	for _, f := range t.Flows {
 		carried := f.ReceivedBytes > 0 || f.ArrivedBytes > 0 || f.GoodputBps > 0
 		due := f.CapBps() == 0 || f.CapBps()/8*t.WindowS >= oneWrite

@@ -72,6 +72,7 @@ func TestSilentFlows(t *testing.T) {
 		fails  bool
 	}{
 		"nothing":            {func(*record.Trial, *record.Flow) {}, true},
+		"in a short window":  {func(t *record.Trial, _ *record.Flow) { t.WindowS = leastSilence - 1 }, false},
 		"as allowed":         {func(t *record.Trial, _ *record.Flow) { t.Unreachable = true }, false},
 		"attacked":           {func(t *record.Trial, _ *record.Flow) { t.Attacks = []record.Attack{{}} }, false},
 		"of a foreign tool":  {func(_ *record.Trial, f *record.Flow) { f.Process = "p1" }, false},
@@ -84,6 +85,7 @@ func TestSilentFlows(t *testing.T) {
 		}, false},
 	} {
 		trial := trial(0, "writes")
+		trial.WindowS = leastSilence
 		f := &trial.Flows[2]
 		f.ReceivedBytes, f.GoodputBps = 0, 0
 		c.change(&trial, f)
@@ -111,11 +113,12 @@ func TestDoctoredTrialsFail(t *testing.T) {
 		{"a flow broke off", Alive, func(t *record.Trial) { t.Flows[2].Alive = false },
 			`{"flows":8,"ended":[{"flow":"f3"`},
 		{"a flow carried nothing", Alive, func(t *record.Trial) {
+			t.WindowS = leastSilence
 			t.Flows[2].ReceivedBytes, t.Flows[2].GoodputBps = 0, 0
 		}, `{"flows":8,"silent":[{"flow":"f3"`},
 		{"requests without a response", Alive, func(t *record.Trial) {
 			t.Flows[2].Transactions = &record.Transactions{Unanswered: 50, Connections: 1}
-			t.Flows[2].PacePerS = 100
+			t.Flows[2].PacePerS, t.WindowS = 100, leastSilence
 		}, `{"flows":8,"silent":[{"flow":"f3"`},
 		{"more received than written", Conservation, func(t *record.Trial) {
 			t.Flows[1].WrittenBytes = t.Flows[1].ReceivedBytes * 9 / 10

@@ -17,6 +17,7 @@ func TestSilentFlowInHeadline(t *testing.T) {
 	const says = "; flow f2 from client1 to server carried nothing"
 	for _, lost := range []bool{false, true} {
 		run := sciencetest.Few(1, 4)
+		run.Trials[0].WindowS = 3
 		if f := &run.Trials[0].Flows[1]; lost {
 			f.ReceivedBytes, f.AckedBytes, f.GoodputBps = 0, 0, 0
 		}

@@ -144,7 +144,8 @@ workload:
 	}
 	want := []planShape{
 		{Links: []string{"a.eth0 – b.eth0", "a.eth1 – b.eth1"}, Forward: "100 Mbit/s, delay 20ms, loss 0.05%"},
-		{Links: []string{"c.eth0 – d.eth0"}, Forward: "10 Mbit/s", Reverse: "1 Mbit/s, delay 9ms, jitter 2ms"},
+		{Links: []string{"c.eth0 – d.eth0"}, Forward: "10 Mbit/s, no delay, no jitter",
+			Reverse: "1 Mbit/s, delay 9ms, jitter 2ms"},
 	}
 	if got := newPlanDocument(plan, 0).Shapes; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

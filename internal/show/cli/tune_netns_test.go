@@ -208,7 +208,7 @@ func TestTune(t *testing.T) {
 			t.Errorf("judged by %v: %+v", again.Responses, again.List)
 		}
 		for _, b := range again.List.Beside {
-			if b.Verdict == record.Worsens && !strings.Contains(again.Answer, "but worsens latency") {
+			if b.Verdict == record.Worsens && !strings.Contains(again.Answer, "but worsen") {
 				t.Errorf("%s gets worse by %+v, and the answer is: %s", b.Response, b.Ratio, again.Answer)
 			}
 		}
