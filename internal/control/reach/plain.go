@@ -38,6 +38,9 @@ type Plain struct {
 // plainTimeout bounds PlainScript, each command of which ends within 20 s.
 const plainTimeout = 2 * time.Minute
 
+// mostPrinted bounds what PlainScript prints of a host in bytes; it prints bounded numbers of rows.
+const mostPrinted = 8 << 20
+
 // mostSaid bounds the standard error of PlainScript in bytes: what ssh prints, and the missing tools.
 const mostSaid = 4 << 10
 
@@ -69,7 +72,7 @@ func (h Host) plain(ctx context.Context) (Plain, error) {
 	// The words are as any login shell understands them, and the host needs no file for the script.
 	argv := append(slices.Clone(h.Via), "sh", "-s")
 	cmd := proc.Command(argv[0], argv[1:]...)
-	out, said := &proc.FirstBytes{Most: pasted.LargestText}, &proc.FirstBytes{Most: mostSaid}
+	out, said := &proc.FirstBytes{Most: mostPrinted}, &proc.FirstBytes{Most: mostSaid}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(PlainScript), out, said
 	cmd.WaitDelay, cmd.SysProcAttr = stderrTimeout, &syscall.SysProcAttr{Setsid: true}
 	if bySSH(h.Via) {
@@ -96,8 +99,8 @@ func (h Host) plain(ctx context.Context) (Plain, error) {
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		e.Reason = cmp.Or(reasonOf(h.Via, e.Exit, e.Said), Ended)
 		e.Err = fmt.Errorf("executing sh there: %w", err)
-	case out.Len() > pasted.LargestText:
-		e.Reason, e.Err = TooLarge, fmt.Errorf("the tools print more than %d bytes", pasted.LargestText)
+	case out.Len() > mostPrinted:
+		e.Reason, e.Err = TooLarge, fmt.Errorf("the tools print more than %d bytes", mostPrinted)
 	default:
 		p, err := h.parsed(out.String(), said.String())
 		if err == nil {

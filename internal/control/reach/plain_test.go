@@ -26,7 +26,7 @@ func TestReadPlain(t *testing.T) {
 		{Name: "a", Called: "a", Via: via("cat >/dev/null; echo welcome to a; echo 'missing: ethtool' >&2;" +
 			"echo 'root@box:~# sysctl -a'; echo net.ipv4.tcp_sack = 0")},
 		{Name: "silent", Via: via("exec cat >/dev/null")},
-		{Name: "much", Via: via("cat >/dev/null; head -c 5000000 /dev/zero")},
+		{Name: "much", Via: via("cat >/dev/null; head -c 9000000 /dev/zero")},
 		{Name: "nowhere", Via: []string{"/no/such/command"}},
 	})
 	if len(list) != 1 || list[0].Snapshot.Reading.Host != "a" || list[0].Lost != 1 ||
