@@ -9,7 +9,7 @@ func TestRemoved(t *testing.T) {
 		"net.ipv4.ip_conntrack_max": "Linux has no such parameter any more: its name is " +
 			"net.netfilter.nf_conntrack_max now",
 		"net.ipv4.tcp_bic": "Linux has no such parameter since 2.6.13: congestion control is chosen by " +
-			"name; now net.ipv4.tcp_congestion_control = cubic",
+			"name, and setting this has no effect",
 		"net.ipv4.tcp_abc":         "Linux has no such parameter since 3.9: bytes are counted always",
 		"net.ipv4.tcp_low_latency": "", // it is there
 		"net.ipv4.tcp_sack":        "",

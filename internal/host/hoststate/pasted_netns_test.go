@@ -176,6 +176,8 @@ func comparable(s netstate.HostSnapshot) map[string]any {
 	parts["parameters"], parts["rp_filter"] = parameters, r.Snapshot.Sysctls["net.ipv4.conf.paste0.rp_filter"]
 	for _, n := range s.State.NICs {
 		if n.Interface == "paste0" {
+			// A snapshot leaves out features that are fixed to off; a text has them as fixed.
+			n.Fixed = slices.DeleteFunc(n.Fixed, func(name string) bool { _, has := n.Features[name]; return !has })
 			slices.Sort(n.Fixed)
 			parts["nic"] = fmt.Sprint(n.Driver, n.Version, n.Carrier, n.OperState, n.SpeedMbps, n.Duplex, n.Autoneg,
 				n.BestMbps, n.Fixed)

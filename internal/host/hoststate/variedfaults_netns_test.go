@@ -205,7 +205,7 @@ var variedFaults = []fault{
 
 // pairedFaults are two faults in one lab, neither of which hides the other.
 var pairedFaults = []fault{
-	both("strict-rp-filter", "mtu-differs"),
+	both("strict-rp-filter", "mtu-differs", "same-subnet-mtu"),
 	both("listen-overflow", "udp-buffer-overflow"),
 	both("qdisc-drop", "wrong-neighbour"),
 	both("netmask-differs", "window-limited"),
@@ -217,8 +217,8 @@ var pairedFaults = []fault{
 	both("mtu-below-minimum", "no-route"),
 }
 
-// both plants two faults of other lists.
-func both(one, other string) fault {
+// both plants two faults of other lists, which together make those beside them.
+func both(one, other string, beside ...string) fault {
 	find := func(id, beside string) fault {
 		list := slices.Concat(oneHostFaults, peerFaults)
 		f := list[slices.IndexFunc(list, func(f fault) bool { return f.id == id })]
@@ -226,6 +226,7 @@ func both(one, other string) fault {
 		return f
 	}
 	f := find(one, other)
+	f.beside = slices.Concat(f.beside, beside)
 	f.and = []fault{find(other, one)}
 	return f
 }
