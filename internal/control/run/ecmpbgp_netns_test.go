@@ -31,7 +31,8 @@ func TestECMPBGP(t *testing.T) {
 		t.Fatalf("the run says of its routes: %+v", routing)
 	}
 	whole := regexp.MustCompile(
-		`^10\.0\.200\.2 proto bird metric 20 nexthop via inet6 fe80::\S+ dev eth0 weight 1 nexthop via inet6 fe80::\S+ dev eth1 weight 1$`)
+		`^10\.0\.200\.2 proto bird metric 20 nexthop via inet6 fe80::\S+ dev eth0 weight 1 nexthop via inet6 ` +
+			`fe80::\S+ dev eth1 weight 1$`)
 	if routes := routing.Hosts[0].Routes; len(routes) != 1 || !whole.MatchString(routes[0]) {
 		t.Errorf("the routes of server1 are %q", routes)
 	}

@@ -1,7 +1,8 @@
 package netstate
 
 // drivers matches the beginning of a message of a NIC's driver with the PCI address of the device.
-const drivers = `^(?:mlx[45]_\w+|bnxt_en|bnx2x?|tg3|e1000e?|igb|igc|ixgbe(?:vf)?|i40e|iavf|ice|idpf|fm10k|cxgb[34]|qed[er]?|qlcnic|` +
+const drivers = `^(?:mlx[45]_\w+|bnxt_en|bnx2x?|tg3|e1000e?|igb|igc|ixgbe(?:vf)?|i40e|iavf|ice|idpf|fm10k|cxgb[34]|` +
+	`qed[er]?|qlcnic|` +
 	`be2net|atlantic|ionic|enic|sfc|nfp|ena|gve|hns3|r8169|r8125|r8168|sky2|alx|jme|myri10ge|octeontx2|liquidio|mana|` +
 	`xgbe|amd-xgbe|stmmac\w*) [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]`
 
@@ -16,12 +17,14 @@ var Messages = []Message{
 		"autonegotiation at both ends: ethtool DEV", "IEEE 802.3, clause 28"),
 	fault("downshift", likely, `ownshift occurred|downgraded by SmartSpeed`,
 		`Downshift occurred from negotiated speed|Link Speed was downgraded by SmartSpeed`,
-		`Generic FE-GE Realtek PHY r8169-0-200:00: Downshift occurred from negotiated speed 1Gbps to actual speed 100Mbps, check cabling!`,
+		`Generic FE-GE Realtek PHY r8169-0-200:00: Downshift occurred from negotiated speed 1Gbps to actual speed `+
+			`100Mbps, check cabling!`,
 		"a link came up at a lower speed than both ends offer, because pairs of the cable do not carry the higher one",
 		"another cable (all four pairs, category 5e or better) or port; then ethtool DEV: the speed",
 		"Linux drivers/net/phy/phy-core.c (phy_check_downshift)"),
 	repeated(3, fault("link-lost", possible, `own|OWN`,
-		`^(?:\S+ ){0,4}([a-z][\w.@-]{1,15}):? (?:NIC )?[Ll]ink (?:is )?[Dd]own\b|^([a-z][\w.]{1,15}): link state changed to DOWN`,
+		`^(?:\S+ ){0,4}([a-z][\w.@-]{1,15}):? (?:NIC )?[Ll]ink (?:is )?[Dd]own\b|^([a-z][\w.]{1,15}): link state `+
+			`changed to DOWN`,
 		`igb 0000:03:00.0 eno1: igb: eno1 NIC Link is Down`,
 		"a link was lost several times",
 		"cable, transceiver and port at both ends; without Energy Efficient Ethernet: ethtool --set-eee DEV eee off",
@@ -34,12 +37,14 @@ var Messages = []Message{
 		`IPv6: ADDRCONF(NETDEV_UP): eth0: link is not ready`,
 		"an interface was set up before its link", "Linux net/ipv6/addrconf.c"),
 	fault("overheated", likely, `over heated|overheated`, `has over heated|overheated`,
-		`ixgbe 0000:05:00.0 eth2: Network adapter has been stopped because it has over heated. Restart the computer. If the problem persists, power off the system and replace the adapter`,
+		`ixgbe 0000:05:00.0 eth2: Network adapter has been stopped because it has over heated. Restart the computer. `+
+			`If the problem persists, power off the system and replace the adapter`,
 		"a NIC was too hot and lowered its speed or stopped",
 		"more air to the slot; ethtool -m DEV for a transceiver's temperature",
 		"Linux drivers/net/ethernet/intel"),
 	fault("module-unsupported", likely, `unsupported SFP|unsupported module|nsupported module type|nqualified`,
-		`unsupported SFP\+? or QSFP module|unsupported SFP module type|unsupported module|[Uu]nsupported module type|(?i)unqualified (?:sfp|module)`,
+		`unsupported SFP\+? or QSFP module|unsupported SFP module type|unsupported module|[Uu]nsupported module type|`+
+			`(?i)unqualified (?:sfp|module)`,
 		`ixgbe 0000:05:00.0: failed to load because an unsupported SFP+ or QSFP module type was detected.`,
 		"the driver refuses a transceiver, so that the port has no link",
 		"a transceiver that the NIC's vendor supports, or of ixgbe: options ixgbe allow_unsupported_sfp=1",
@@ -51,7 +56,8 @@ var Messages = []Message{
 		"seat it again, clean the fibre, another module; ethtool -m DEV",
 		"Linux drivers/net/ethernet/mellanox/mlx5/core/events.c; drivers/net/phy/sfp.c"),
 	fault("phy-failed", possible, `MDIO|MDI |PHY|NVM`,
-		`MDIO (?:read|write) timeout|MDI (?:Error|Read did not complete|Write did not complete)|PHY (?:Reset|Initialization|reset|init|setup) (?:failed|timeout)|`+
+		`MDIO (?:read|write) timeout|MDI (?:Error|Read did not complete|Write did not complete)|PHY (?:Reset|`+
+			`Initialization|reset|init|setup) (?:failed|timeout)|`+
 			`NVM Checksum Is Not Valid|(?:MAC|PHY) (?:\w+ ){0,3}failed`,
 		`fec 2188000.ethernet eth0: MDIO read timeout`,
 		"the driver cannot talk to the NIC's PHY or non-volatile memory",
@@ -65,8 +71,10 @@ var Messages = []Message{
 		"a newer driver or firmware; ethtool -a DEV: pause frames of the other end stop a queue as well",
 		"Linux net/sched/sch_generic.c (dev_watchdog)"),
 	fault("driver-timeout", likely, `imeout|timed out|tx_timeout|on time`,
-		`TX timeout detected|TX timeout on queue: \d|^\S+ \S+ \S+: (?:transmit timed out, resetting|Transmit timeout, status)|tx_timeout: VSI|`+
-			`Found a Tx that wasn't completed on time|[Kk]eep alive watchdog timeout|initiating reset due to tx timeout`,
+		`TX timeout detected|TX timeout on queue: \d|^\S+ \S+ \S+: (?:transmit timed out, resetting|Transmit timeout, `+
+			`status)|tx_timeout: VSI|`+
+			`Found a Tx that wasn't completed on time|[Kk]eep alive watchdog timeout|initiating reset due to tx `+
+			`timeout`,
 		`mlx5_core 0000:03:00.0 ens1f0: TX timeout detected`,
 		"a NIC did not finish a transmission in time, and its driver reset it",
 		"a newer driver or firmware; in a virtual machine: the load and version of the host",
@@ -92,8 +100,10 @@ var Messages = []Message{
 		"the buffers of a Realtek NIC did not become empty for its reset: it is stuck",
 		"a newer driver or firmware (rtl_nic); ethtool --set-eee DEV eee off; pcie_aspm=off",
 		"Linux drivers/net/ethernet/realtek/r8169_main.c"),
-	fault("firmware-hang", likely, `health compromised|Will cause a leak of a command|firmware fatal|Error (timeout:|Entering recovery mode|Firmware not responding`,
-		`health compromised|timeout\. Will cause a leak of a command resource|firmware fatal condition|Error \(timeout: \d+\) msg|Entering recovery mode due to|Firmware not responding`,
+	fault("firmware-hang", likely, `health compromised|Will cause a leak of a command|firmware fatal|Error (timeout:|`+
+		`Entering recovery mode|Firmware not responding`,
+		`health compromised|timeout\. Will cause a leak of a command resource|firmware fatal condition|Error `+
+			`\(timeout: \d+\) msg|Entering recovery mode due to|Firmware not responding`,
 		`mlx5_core 0000:03:00.0: poll_health:820:(pid 0): device's health compromised - reached miss count`,
 		"a NIC's firmware did not answer",
 		"a newer firmware; power off and on; else the hardware", "drivers in Linux drivers/net/ethernet"),
@@ -108,15 +118,19 @@ var Messages = []Message{
 		"the package intel/ice/ddp/ice.pkg of linux-firmware, then reload the driver; in an initramfs as well",
 		"Linux Documentation/networking/device_drivers/ethernet/intel/ice.rst"),
 	fault("firmware-missing", possible, `irmware|FW`,
-		`(?i)(?:unable to load|failed to load|can't load|could not load|direct firmware load for) .{0,20}\b(?:rtl_nic|bnx2x?|tigon|cxgb[34]|qed|liquidio|netronome|mellanox|mediatek|`+
+		`(?i)(?:unable to load|failed to load|can't load|could not load|direct firmware load for) .{0,20}\b(?:rtl_nic|`+
+			`bnx2x?|tigon|cxgb[34]|qed|liquidio|netronome|mellanox|mediatek|`+
 			`ath\d+k|iwlwifi|brcm|mrvl|e100|intel/ice|aquantia|microchip|rtw8\d|phanfw|qlogic)\b`,
 		`r8169 0000:02:00.0: Unable to load firmware rtl_nic/rtl8168h-2.fw (-2)`,
 		"a NIC runs without the firmware that its driver wants to load",
 		"install the distribution's package with it (linux-firmware, firmware-realtek, …), then reload the driver",
 		"Linux Documentation/driver-api/firmware"),
-	fault("pcie-bandwidth", likely, `PCIe bandwidth, limited by|PCI-Express bandwidth available|PCI Express bandwidth available`,
-		drivers+`.*(?:available PCIe bandwidth, limited by|PCI[- ]Express bandwidth available for this (?:card|device) (?:is not sufficient|may be insufficient))`,
-		`mlx5_core 0000:1d:00.0: 31.504 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x4 link at 0000:17:02.0 (capable of 252.048 Gb/s with 16.0 GT/s PCIe x16 link)`,
+	fault("pcie-bandwidth", likely, `PCIe bandwidth, limited by|PCI-Express bandwidth available|PCI Express bandwidth `+
+		`available`,
+		drivers+`.*(?:available PCIe bandwidth, limited by|PCI[- ]Express bandwidth available for this (?:card|`+
+			`device) (?:is not sufficient|may be insufficient))`,
+		`mlx5_core 0000:1d:00.0: 31.504 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x4 link at `+
+			`0000:17:02.0 (capable of 252.048 Gb/s with 16.0 GT/s PCIe x16 link)`,
 		"a NIC's PCIe link has fewer lanes or a lower speed than the card can, which limits its rate",
 		"a slot with as many lanes, at the CPU; seat it again; bifurcation in the BIOS; then lspci -vv: LnkSta",
 		"Linux drivers/pci/pci.c (__pcie_print_link_status)"),
@@ -125,7 +139,8 @@ var Messages = []Message{
 		"a NIC was no longer at its PCIe bus, and does not work until the next boot",
 		"without power saving of the link: pcie_aspm=off and pcie_port_pm=off; a newer BIOS; else another slot",
 		"Linux drivers/net/ethernet/intel (igc_rd32)"),
-	fault("pcie-error", possible, `PCIe Bus Error|AER: `, `PCIe Bus Error: severity=|AER: (?:Corrected|Uncorrected|Multiple)`,
+	fault("pcie-error", possible, `PCIe Bus Error|AER: `, `PCIe Bus Error: severity=|AER: (?:Corrected|Uncorrected|`+
+		`Multiple)`,
 		`igb 0000:01:00.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)`,
 		"a PCIe link has errors, which cost time if it is that of a NIC",
 		"lspci -s of the address in the line: which device; seat it again, another slot or riser; pcie_aspm=off",
@@ -153,8 +168,10 @@ var Messages = []Message{
 		"the kernel disabled an interrupt, so that its device is served rarely or not at all",
 		"grep the number in /proc/interrupts: is it a NIC's? MSI instead of a shared line; a newer driver",
 		"Linux kernel/irq/spurious.c"),
-	fault("iommu-fault", possible, `fault addr|fault status|IO_PAGE_FAULT`, `DMAR: .*(?:fault addr|DRHD: handling fault status)|IO_PAGE_FAULT`,
-		`DMAR: [DMA Write NO_PASID] Request device [01:00.0] fault addr 0xfed90000 [fault reason 0x05] PTE Write access is not set`,
+	fault("iommu-fault", possible, `fault addr|fault status|IO_PAGE_FAULT`, `DMAR: .*(?:fault addr|DRHD: handling `+
+		`fault status)|IO_PAGE_FAULT`,
+		`DMAR: [DMA Write NO_PASID] Request device [01:00.0] fault addr 0xfed90000 [fault reason 0x05] PTE Write `+
+			`access is not set`,
 		"the IOMMU refused a transfer of a device",
 		"lspci -s of the address in the line: is it a NIC? A newer driver or BIOS; iommu=pt", "Linux drivers/iommu"),
 	elsewhere("iommu-unit", `DRHD`, `DMAR: DRHD base`, `DMAR: DRHD base: 0x000000fed90000 flags: 0x0`,
@@ -194,7 +211,8 @@ var Messages = []Message{
 		`eth0: mtu greater than device maximum`,
 		"an MTU was refused: the interface keeps its former one",
 		"ip -d link show DEV: maxmtu", "Linux net/core/dev.c (dev_validate_mtu)"),
-	fault("over-mtu", likely, `over-mtu packet|larger than MTU`, `dropped over-mtu packet|Dropped TX packet larger than MTU`,
+	fault("over-mtu", likely, `over-mtu packet|larger than MTU`, `dropped over-mtu packet|Dropped TX packet larger `+
+		`than MTU`,
 		`eth1: dropped over-mtu packet: 1514 > 1450`,
 		"packets that are larger than the MTU of the interface were dropped without a message to their senders",
 		"one MTU on all ports and overlays of the switch, or a smaller one in the machines",
@@ -207,7 +225,8 @@ var Messages = []Message{
 		`unregister_netdevice: waiting for eth0 to become free. Usage count = 1`,
 		"an interface cannot be removed: something still refers to it, and changes of interfaces wait for it",
 		"a newer kernel; containers that do not end", "Linux net/core/dev.c (netdev_wait_allrefs_any)"),
-	fault("napi-budget", possible, `exceeding its budget|budget in poll|Budget exhausted after`, `exceeding its budget of|exceeded budget in poll|Budget exhausted after napi`,
+	fault("napi-budget", possible, `exceeding its budget|budget in poll|Budget exhausted after`, `exceeding its `+
+		`budget of|exceeded budget in poll|Budget exhausted after napi`,
 		`eth0: NAPI poll function ena_io_poll+0x0/0x9a0 [ena] returned 65, exceeding its budget of 64.`,
 		"a driver takes more packets at once than it may", "a newer driver", "Linux net/core/dev.c (__napi_poll)"),
 
@@ -233,7 +252,8 @@ var Messages = []Message{
 		"a bond does not know the speed of a member, which LACP then puts into no common aggregator",
 		"ethtool of the member: a speed; of a virtual NIC set it: ethtool -s DEV speed 10000 duplex full",
 		"Linux drivers/net/bonding/bond_main.c"),
-	fault("own-source", likely, `own address as source|same address as a received packet`, `received packet on \S+ with own address as source address|with same address as a received packet`,
+	fault("own-source", likely, `own address as source|same address as a received packet`, `received packet on \S+ `+
+		`with own address as source address|with same address as a received packet`,
 		`br0: received packet on eth0 with own address as source address (addr:02:00:5e:10:00:ad, vlan:0)`,
 		"a bridge received its own packets: there is a loop, or another machine has the same MAC address",
 		"spanning tree at the switches; two cables into one network; a bond at ports that are no aggregation group",
@@ -270,11 +290,13 @@ var Messages = []Message{
 		"packets were dropped because their source or destination cannot be at that interface",
 		"the sender's address and routes; rp_filter if the way back is another one",
 		"Linux net/ipv4/route.c (ip_handle_martian_source)"),
-	fault("redirects", possible, `Redirect from|ignores redirects`, `Redirect from \S+ on \S+ about|ignores redirects for`,
+	fault("redirects", possible, `Redirect from|ignores redirects`, `Redirect from \S+ on \S+ about|ignores redirects `+
+		`for`,
 		`IPv4: Redirect from 192.0.2.1 on eth0 about 192.0.2.9 ignored`,
 		"a router says that there is a shorter way: packets pass it that need not",
 		"a route to the other gateway; the netmask of the host", "Linux net/ipv4/route.c"),
-	fault("route-cache-full", likely, `oute cache is full|dst cache overflow|ST: dst cache`, `(?i)route cache is full|dst cache overflow`,
+	fault("route-cache-full", likely, `oute cache is full|dst cache overflow|ST: dst cache`, `(?i)route cache is full|`+
+		`dst cache overflow`,
 		`Route cache is full: consider increasing sysctl net.ipv6.route.max_size.`,
 		"the cache of routes was full: packets were dropped",
 		"a larger net.ipv6.route.max_size, or Linux 6.3 and later",
@@ -312,7 +334,8 @@ var Messages = []Message{
 		`TCP: drop open request from 192.0.2.7/51234`,
 		"a connection was refused because too many half-open ones waited",
 		"a larger net.ipv4.tcp_max_syn_backlog and backlog in listen(2)", "Linux net/ipv4/tcp_input.c"),
-	fault("window-shrunk", possible, `shrunk window|shrinks window`, `unexpectedly shrunk window|Treason uncloaked.*shrinks window`,
+	fault("window-shrunk", possible, `shrunk window|shrinks window`, `unexpectedly shrunk window|Treason `+
+		`uncloaked.*shrinks window`,
 		`TCP: Peer 192.0.2.1:443/51234 unexpectedly shrunk window 1234:5678 (repaired)`,
 		"a peer took back a part of its receive window: it, or a middlebox, is short of memory or broken",
 		"the peer's system and its memory", "Linux net/ipv4/tcp_timer.c (tcp_retransmit_timer)"),
@@ -328,7 +351,8 @@ var Messages = []Message{
 		"no tracking for what needs none (nft notrack), or a larger net.netfilter.nf_conntrack_max",
 		"Linux Documentation/networking/nf_conntrack-sysctl.rst"),
 	normal("conntrack-helper", `helper assignment`, `automatic helper assignment`,
-		`nf_conntrack: default automatic helper assignment has been turned off for security reasons and CT-based firewall rule not found. Use the iptables CT target to attach helpers instead.`,
+		`nf_conntrack: default automatic helper assignment has been turned off for security reasons and CT-based `+
+			`firewall rule not found. Use the iptables CT target to attach helpers instead.`,
 		"protocols with several connections, such as active FTP, need a rule with a helper",
 		"Linux net/netfilter/nf_conntrack_helper.c"),
 	fault("nfqueue-full", likely, `nf_queue`, `nf_queue: full at \d+ entries`,
@@ -344,23 +368,27 @@ var Messages = []Message{
 		"a virtual service has no server that can take connections",
 		"ipvsadm -Ln: weights; the health checks", "Linux net/netfilter/ipvs"),
 	elsewhere("firewall-log", `IN=`, `\bIN=\S* OUT=\S* .*\bSRC=\S+ DST=\S+`,
-		`[UFW BLOCK] IN=eth0 OUT= MAC=02:00:5e:10:00:67:02:00:5e:10:00:68:08:00 SRC=192.0.2.7 DST=192.0.2.1 LEN=60 TOS=0x00 PREC=0x00 TTL=63 ID=1 DF PROTO=TCP SPT=40000 DPT=23 WINDOW=64240 RES=0x00 SYN URGP=0`,
+		`[UFW BLOCK] IN=eth0 OUT= MAC=02:00:5e:10:00:67:02:00:5e:10:00:68:08:00 SRC=192.0.2.7 DST=192.0.2.1 LEN=60 `+
+			`TOS=0x00 PREC=0x00 TTL=63 ID=1 DF PROTO=TCP SPT=40000 DPT=23 WINDOW=64240 RES=0x00 SYN URGP=0`,
 		"a rule of the firewall logs a packet", "Linux net/netfilter/nf_log_syslog.c"),
 	fault("wireguard-handshake", possible, `Handshake for peer`, `Handshake for peer \d+ \(.*\) did not complete after`,
 		`wireguard: wg0: Handshake for peer 1 (192.0.2.1:51820) did not complete after 5 seconds, retrying (try 2)`,
 		"a peer of WireGuard does not answer",
 		"its address and port, a firewall for UDP, and the keys of both ends: wg show",
 		"Linux drivers/net/wireguard/timers.c"),
-	fault("wireguard-address", likely, `has allowed IPs|unallowed src IP`, `No peer has allowed IPs matching|Packet has unallowed src IP`,
+	fault("wireguard-address", likely, `has allowed IPs|unallowed src IP`, `No peer has allowed IPs matching|Packet `+
+		`has unallowed src IP`,
 		`wireguard: wg0: No peer has allowed IPs matching 198.51.100.9`,
 		"packets were dropped because AllowedIPs of no peer, or not of that peer, has their address",
 		"AllowedIPs of the peer: wg show", "Linux drivers/net/wireguard/device.c, receive.c"),
-	fault("routing-loop", likely, `outing loop|recursion limit|Dead loop on virtual`, `[Rr]outing loop|mirred recursion limit|Dead loop on virtual device`,
+	fault("routing-loop", likely, `outing loop|recursion limit|Dead loop on virtual`, `[Rr]outing loop|mirred `+
+		`recursion limit|Dead loop on virtual device`,
 		`gre0: Local routing loop detected!`,
 		"packets are routed into the tunnel or interface that sends them",
 		"ip route get of the tunnel's other end: not through the tunnel", "Linux net/ipv4/ip_tunnel.c; net/core/dev.c"),
 	fault("listen-overflow-bsd", likely, `Listen queue overflow`, `^sonewconn: .*Listen queue overflow`,
-		`sonewconn: pcb 0xfffff8012345 (0.0.0.0:80 (proto 6)): Listen queue overflow: 193 already in queue awaiting acceptance (1 occurrences)`,
+		`sonewconn: pcb 0xfffff8012345 (0.0.0.0:80 (proto 6)): Listen queue overflow: 193 already in queue awaiting `+
+			`acceptance (1 occurrences)`,
 		"a listener of a FreeBSD host did not accept connections fast enough: they were refused",
 		"netstat -Lan; a larger backlog in listen(2) and kern.ipc.soacceptqueue", "FreeBSD sys/kern/uipc_socket.c"),
 	fault("mbufs-exhausted", likely, `nmbclusters|nmbjumbo`, `kern\.ipc\.nmb\w+ limit reached`,
@@ -387,7 +415,8 @@ var Messages = []Message{
 		"a CPU was occupied in the kernel for seconds: its interrupts and packets waited",
 		"the trace behind it: which driver; of a virtual machine the load of its host",
 		"Linux Documentation/admin-guide/lockup-watchdogs.rst"),
-	fault("rcu-stall", possible, `stall`, `rcu.*(?:self-)?detected (?:expedited )?stall|rcu_\w+ (?:self-detected stall|detected stalls)`,
+	fault("rcu-stall", possible, `stall`, `rcu.*(?:self-)?detected (?:expedited )?stall|rcu_\w+ (?:self-detected `+
+		`stall|detected stalls)`,
 		`rcu: INFO: rcu_sched self-detected stall on CPU`,
 		"a CPU did nothing for the kernel for seconds: its interrupts and packets waited",
 		"the trace behind it; of a virtual machine the load of its host", "Linux Documentation/RCU/stallwarn.rst"),
@@ -396,7 +425,8 @@ var Messages = []Message{
 		"a program or thread waited for minutes, often for a disk or a lock of the network",
 		"the trace behind it: what it waited for", "Linux kernel/hung_task.c"),
 	fault("clock-unstable", possible, `unstable`, `(?i)clocksource .*unstable`,
-		`clocksource: timekeeping watchdog on CPU1: Marking clocksource 'tsc' as unstable because the skew is too large:`,
+		`clocksource: timekeeping watchdog on CPU1: Marking clocksource 'tsc' as unstable because the skew is too `+
+			`large:`,
 		"the fast clock was given up for a slow one, so that each time stamp of a packet takes longer",
 		"cat /sys/devices/system/clocksource/clocksource0/current_clocksource: tsc or kvm-clock; a newer BIOS",
 		"Linux kernel/time/clocksource.c"),
@@ -404,10 +434,12 @@ var Messages = []Message{
 		`NOHZ tick-stop error: local softirq work is pending, handler #08!!!`,
 		"a CPU went to sleep although packets waited",
 		"a newer kernel; ethtool -c DEV", "Linux kernel/time/tick-sched.c"),
-	fault("cpu-throttled", possible, `clock throttled|cpu clock`, `temperature above threshold, cpu clock (?:is )?throttled`,
+	fault("cpu-throttled", possible, `clock throttled|cpu clock`, `temperature above threshold, cpu clock (?:is `+
+		`)?throttled`,
 		`CPU3: Core temperature above threshold, cpu clock throttled (total events = 1)`,
 		"a CPU was too hot and runs slower", "cooling; turbostat", "Linux drivers/thermal/intel/therm_throt.c"),
-	fault("kernel-warning", possible, `WARNING: CPU`, `WARNING: CPU: \d+ PID: \d+ at (?:drivers/net/|net/(?:[a-rt-z]|s[a-bd-z]))`,
+	fault("kernel-warning", possible, `WARNING: CPU`, `WARNING: CPU: \d+ PID: \d+ at (?:drivers/net/|net/(?:[a-rt-z]|`+
+		`s[a-bd-z]))`,
 		`WARNING: CPU: 2 PID: 0 at net/core/skbuff.c:5321 skb_try_coalesce+0x3a1/0x3b0`,
 		"the network code met a state that must not be",
 		"a newer kernel; the trace behind it", "Linux net/, drivers/net/"),

@@ -36,15 +36,18 @@ var (
 	// "eth0: 100 Mbit, half duplex, link ok"; "eth0: no link"
 	miiForced = pattern.MustCompile(`^(\S{1,15}): (?:(10|100|1000) Mbit, (half|full) duplex, )?(link ok|no link)$`)
 	miiMore   = pattern.MustCompile(`^\s+(product info|basic mode|basic status|capabilities|advertising|link partner|` +
-		`registers for MII PHY \d+|[0-9a-f]{4}(?: [0-9a-f]{4}){7}):?\s*(.*)$|^(?:vendor [0-9a-f:]{8}|using the specified MII|` +
+		`registers for MII PHY \d+|[0-9a-f]{4}(?: [0-9a-f]{4}){7}):?\s*(.*)$|^(?:vendor [0-9a-f:]{8}|using the ` +
+		`specified MII|` +
 		`No interface specified|usage: mii-tool|\d+ *Mbit)`)
 	miiMode = pattern.MustCompile(`^(\d{2,4})base\w*?-?(FD|HD)?$`)
 
 	// "wlan0     IEEE 802.11  ESSID:"example""
 	iwconfigHead = pattern.MustCompile(`^(\S{1,15})\s+(?:IEEE 802\.11|unassociated)\S*(?:\s|$)`)
 	noWireless   = pattern.MustCompile(`^\S{1,15}\s+no wireless extensions\.$`)
-	iwconfigMore = pattern.MustCompile(`^\s+(?:Mode:|Bit Rate|Tx-Power|Retry|RTS thr|Fragment thr|Encryption key|Power Management|` +
-		`Link Quality|Signal level|Noise level|Rx invalid|Tx excessive|Invalid misc|Missed beacon|ESSID:|Access Point:|` +
+	iwconfigMore = pattern.MustCompile(`^\s+(?:Mode:|Bit Rate|Tx-Power|Retry|RTS thr|Fragment thr|Encryption key|` +
+		`Power Management|` +
+		`Link Quality|Signal level|Noise level|Rx invalid|Tx excessive|Invalid misc|Missed beacon|ESSID:|Access ` +
+		`Point:|` +
 		`Frequency|Sensitivity|Nickname|Security mode)`)
 )
 

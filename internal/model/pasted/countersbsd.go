@@ -32,14 +32,19 @@ var (
 	bsdSentence = pattern.MustCompile(`^\s+(\d{1,20}) (\S.*)$`)
 	// "		destination unreachable: 65"
 	bsdType    = pattern.MustCompile(`^\s+([A-Za-z#][A-Za-z0-9 #/-]{0,60})(?:: |= )(\d{1,20})$`)
-	bsdSubhead = pattern.MustCompile(`^\s+(?:(Input|Output) (?:packet )?histogram(?: \(by type\))?|Histogram of [a-z ]+|Mbuf statistics|` +
-		`two or more (?:ext )?mbuf|[Ss]ource addresses .*|TCP connection count by state|ICMP address mask responses are disabled|` +
+	bsdSubhead = pattern.MustCompile(`^\s+(?:(Input|Output) (?:packet )?histogram(?: \(by type\))?|Histogram of [a-z ` +
+		`]+|Mbuf statistics|` +
+		`two or more (?:ext )?mbuf|[Ss]ource addresses .*|TCP connection count by state|ICMP address mask responses ` +
+		`are disabled|` +
 		`Failures of source address selection|dropped due to .*):?$|^TCP connection count by state:$`)
 	// "0/48123/0 requests for mbufs denied (mbufs/clusters/mbuf+clusters)"
 	mbufRow = pattern.MustCompile(`^\s*\d+K?(?:/\d+K?){0,3} (?:\d+k (?:\(page size\) )?|\d+K?B? )?` +
 		`(?:requests for )?(?:mbufs?|mbuf\+clusters|jumbo clusters)\b`)
-	memoryRow = pattern.MustCompile(`^\s*\d+K?(?:/\d+K?){0,2} (?:bytes|Kbytes|KB) (?:allocated to network|returned to the system)\b|` +
-		`^\s*\d+(?:/\d+){0,2} (?:requests for (?:memory|sfbufs|I/O)|calls to (?:protocol )?drain|sendfile syscalls|sfbufs|` +
+	memoryRow = pattern.MustCompile(`^\s*\d+K?(?:/\d+K?){0,2} (?:bytes|Kbytes|KB) (?:allocated to network|returned ` +
+		`to ` +
+		`the system)\b|` +
+		`^\s*\d+(?:/\d+){0,2} (?:requests for (?:memory|sfbufs|I/O)|calls to (?:protocol )?drain|sendfile syscalls|` +
+		`sfbufs|` +
 		`pages (?:read|were)|times sendfile)\b`)
 )
 

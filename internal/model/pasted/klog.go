@@ -66,7 +66,9 @@ const decoded = `(?:<(\d{1,3})>|(kern|user|mail|daemon|auth|syslog|lpr|news|uucp
 // logRow matches a line of dmesg(1) with facility and level (-x) or priority (-r), and with the time
 // since boot, the time of day (-T, -e, --time-format iso) or the thread (CONFIG_PRINTK_CALLER).
 var logRow = pattern.MustCompile(`^ ?` + decoded +
-	`(?:\[ *(\d{1,10}\.\d{1,9})(?: *<[ \d.]{1,20}>)?\]|\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4}(?: *<[ \d.]{1,20}>)?\]|` +
+	`(?:\[ *(\d{1,10}\.\d{1,9})(?: *<[ \d.]{1,20}>)?\]|\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d ` +
+	`\d{4}(?: ` +
+	`*<[ \d.]{1,20}>)?\]|` +
 	`\[[A-Z][a-z]{2} ?\d{1,2} \d\d:\d\d\]|\[ *\+\d{1,6}\.\d{1,9}\]|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d,\d{6}[+-]\d\d:\d\d)` +
 	`(?: ?\[ *[TC]\d{1,9}\])?(?: (.*))?$`)
 

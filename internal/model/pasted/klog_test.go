@@ -42,26 +42,37 @@ func TestLog(t *testing.T) {
 			"performance may be compromised.\nusb 1-1: new device\n",
 			"host1: 4@0 eth0: link down; 4@0 TCP: eth0: Driver has suspect GRO implementation, TCP performance may " +
 				"be compromised.;\n", 2, 0},
-		{"without time stamps, with levels", "$ dmesg -t -x\nkern  :err   : eth0: link down\ndaemon:err   : eth0: link down\n",
+		{"without time stamps, with levels", "$ dmesg -t -x\nkern  :err   : eth0: link down\ndaemon:err   : eth0: " +
+			"link down\n",
 			"host1: 3@0 eth0: link down;\n", 2, 0},
 		{"behind lines with time stamps", "$ dmesg\n[    1.5] eth0: link down\neth1: link down\n",
 			"host1: 4@1.5 eth0: link down;\n", 1, 1},
-		{"another tool behind it", "$ dmesg\n[    1.5] eth0: link down\n\n192.0.2.1 dev eth0 lladdr 02:00:00:00:00:01 STALE\n",
+		{"another tool behind it", "$ dmesg\n[    1.5] eth0: link down\n\n192.0.2.1 dev eth0 lladdr " +
+			"02:00:00:00:00:01 " +
+			"STALE\n",
 			"host1: 4@1.5 eth0: link down;\n", 1, 0},
 		{"another tool behind lines without time stamps",
-			"$ dmesg\neth0: link down\n\n192.0.2.1 dev eth0 lladdr 02:00:00:00:00:01 STALE\n", "host1: 4@0 eth0: link down;\n", 1, 0},
-		{"programs", "[    1.5] systemd[1]: eth0: link down\n[    2.5] eth0: link down\n", "host1: 4@2.5 eth0: link down;\n", 1, 0},
+			"$ dmesg\neth0: link down\n\n192.0.2.1 dev eth0 lladdr 02:00:00:00:00:01 STALE\n", "host1: 4@0 eth0: " +
+				"link " +
+				"down;\n", 1, 0},
+		{"programs", "[    1.5] systemd[1]: eth0: link down\n[    2.5] eth0: link down\n", "host1: 4@2.5 eth0: link " +
+			"down;\n", 1, 0},
 		{"a disk", "[    1.5] ata1: SATA link down (SStatus 0 SControl 300)", "host1:\n", 1, 0},
-		{"the same log twice", "$ dmesg\n[    1.5] eth0: link down\n$ journalctl -k -o short-monotonic\n[    1.500000] nas kernel: eth0: link down\n",
+		{"the same log twice", "$ dmesg\n[    1.5] eth0: link down\n$ journalctl -k -o short-monotonic\n[    " +
+			"1.500000] nas kernel: eth0: link down\n",
 			"nas: 4@1.5 eth0: link down;\n", 2, 0},
-		{"newest first", "$ journalctl -k -r\nNov 29 10:00:02 nas kernel: eth1: link down\nNov 29 10:00:01 nas kernel: eth0: link down\n",
+		{"newest first", "$ journalctl -k -r\nNov 29 10:00:02 nas kernel: eth1: link down\nNov 29 10:00:01 nas " +
+			"kernel: eth0: link down\n",
 			"nas: 4@0 eth0: link down; 4@0 eth1: link down;\n", 1, 0},
 		{"behind a prompt", "root@gw:~# journalctl -k\nNov 29 10:00:02 localhost kernel: eth1: link down\n" +
 			"Nov 29 10:00:02 other kernel: eth1: link up\n", "gw: 4@0 eth1: link down; 4@0 eth1: link up;\n", 1, 0},
-		{"several machines in a file", "root@log:~# cat /var/log/messages\nNov 29 10:00:02 a kernel: eth1: link down\n" +
-			"Nov 29 10:00:02 b.example.net kernel: eth1: link up\nNov 29 10:00:03 a.example.net kernel: eth1: link up\n" +
+		{"several machines in a file", "root@log:~# cat /var/log/messages\nNov 29 10:00:02 a kernel: eth1: link " +
+			"down\n" +
+			"Nov 29 10:00:02 b.example.net kernel: eth1: link up\nNov 29 10:00:03 a.example.net kernel: eth1: link " +
+			"up\n" +
 			"root@log:~# dmesg\n[  7.5] eth0: link up\n",
-			"a: 4@0 eth1: link down; 4@0 eth1: link up;\nb.example.net: 4@0 eth1: link up;\nlog: 4@7.5 eth0: link up;\n", 2, 0},
+			"a: 4@0 eth1: link down; 4@0 eth1: link up;\nb.example.net: 4@0 eth1: link up;\nlog: 4@7.5 eth0: link " +
+				"up;\n", 2, 0},
 		{"a machine gets its name", "2: eth0: <BROADCAST,UP> mtu 1500\n\nNov 29 10:00:02 a kernel: eth1: link down\n",
 			"a: 4@0 eth1: link down;\n", 0, 0},
 		{"programs alone", "Nov 29 10:00:02 a sshd[77]: Server listening on 0.0.0.0 port 22.\n", "", 0, 1},

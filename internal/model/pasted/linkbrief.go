@@ -18,7 +18,8 @@ var _ = register(&format{name: "ip -br", part: "interfaces", row: reads((*machin
 
 var (
 	// "eth0             UP             192.0.2.15/24 2001:db8::15/64"
-	briefRow = pattern.MustCompile(`^(\S{1,15}?)(@\S{1,15})?\s+(UP|DOWN|UNKNOWN|LOWERLAYERDOWN|DORMANT|TESTING|NOTPRESENT)(?:\s+(.*))?$`)
+	briefRow = pattern.MustCompile(`^(\S{1,15}?)(@\S{1,15})?\s+(UP|DOWN|UNKNOWN|LOWERLAYERDOWN|DORMANT|TESTING|` +
+		`NOTPRESENT)(?:\s+(.*))?$`)
 	// "02:00:00:00:00:01 <BROADCAST,MULTICAST,UP,LOWER_UP>"
 	briefLink      = pattern.MustCompile(`^(\S+ )?<([A-Z0-9_,-]*)>$`)
 	briefAddresses = pattern.MustCompile(`^[0-9a-f.:]+/\d{1,3}(?:\s|$)`)

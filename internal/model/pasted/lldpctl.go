@@ -27,9 +27,10 @@ func lldpJSON(c command) bool {
 
 var (
 	// lldpInterface begins a neighbour.
-	lldpInterface = pattern.MustCompile(`^Interface: +([\w.@:-]{1,30}), via: ([\w-]{1,20})(?:, RID: \d+)?(?:, Time: .*)?$`)
-	lldpRule      = pattern.MustCompile(`^-{20,}$`)
-	lldpRow       = pattern.MustCompile(`^ +([A-Z][\w /.-]{1,40}): *(.*)$`)
+	lldpInterface = pattern.MustCompile(`^Interface: +([\w.@:-]{1,30}), via: ([\w-]{1,20})(?:, RID: \d+)?(?:, Time: ` +
+		`.*)?$`)
+	lldpRule = pattern.MustCompile(`^-{20,}$`)
+	lldpRow  = pattern.MustCompile(`^ +([A-Z][\w /.-]{1,40}): *(.*)$`)
 )
 
 // lldpText parses a line of lldpctl(8) in its plain form:

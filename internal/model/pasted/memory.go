@@ -27,22 +27,29 @@ type system struct{ synchronisation bool }
 type memory struct{ available bool } // there is the column available
 
 var (
-	freeHead = pattern.MustCompile(`^\s+total\s+used\s+free\s+shared\s+(?:buffers\s+cached|buff/cache\s+available|buffers\s+cache\s+available)\s*$`)
-	freeRow  = pattern.MustCompile(`^Mem:\s+(\d{1,15}(?:\.\d+)?)([BKMGTPi]*)\s+(?:\S+\s+){3,5}?(\d{1,15}(?:\.\d+)?)([BKMGTPi]*)\s*$`)
+	freeHead = pattern.MustCompile(`^\s+total\s+used\s+free\s+shared\s+(?:buffers\s+cached|buff/cache\s+available|` +
+		`buffers\s+cache\s+available)\s*$`)
+	freeRow = pattern.MustCompile(`^Mem:\s+(\d{1,15}(?:\.\d+)?)([BKMGTPi]*)\s+(?:\S+\s+){3,5}?(\d{1,15}(?:\.\d+)?)([BKMGTPi]*)\s*$`)
 
-	meminfoRow = pattern.MustCompile(`^(MemTotal|MemFree|MemAvailable|SwapTotal|Hugepagesize|Committed_AS):\s+(\d{1,15}) kB$`)
+	meminfoRow = pattern.MustCompile(`^(MemTotal|MemFree|MemAvailable|SwapTotal|Hugepagesize|` +
+		`Committed_AS):\s+(\d{1,15}) kB$`)
 	meminfoAny = pattern.MustCompile(`^[A-Z]\w{2,30}(?:\(\w+\))?:\s+\d{1,20}(?: kB)?$`)
 
 	synchronisedRow = pattern.MustCompile(`^\s*(?:System clock synchronized|NTP synchronized): (yes|no)$`)
-	timedateRow     = pattern.MustCompile(`^\s*(?:Local time|Universal time|RTC time|Time ?zone|NTP enabled|NTP service|RTC in local TZ|DST active|` +
-		`Last DST change|Next DST change|systemd-timesyncd\.service active|Network time on|Server|Poll interval|Leap|Version|Stratum|` +
-		`Reference|Precision|Root distance|Offset|Delay|Jitter|Packet count|Frequency|Warning): |^\s+[A-Z][a-z]{2} \d{4}-\d\d-\d\d `)
+	timedateRow     = pattern.MustCompile(`^\s*(?:Local time|Universal time|RTC time|Time ?zone|NTP enabled|NTP ` +
+		`service|RTC in local TZ|DST active|` +
+		`Last DST change|Next DST change|systemd-timesyncd\.service active|Network time on|Server|Poll interval|Leap|` +
+		`Version|Stratum|` +
+		`Reference|Precision|Root distance|Offset|Delay|Jitter|Packet count|Frequency|Warning): |^\s+[A-Z][a-z]{2} ` +
+		`\d{4}-\d\d-\d\d `)
 
 	leapRow    = pattern.MustCompile(`^Leap status +: (Normal|Insert second|Delete second|Not synchronised)$`)
-	chronycRow = pattern.MustCompile(`^(?:Reference ID|Stratum|Ref time \(UTC\)|System time|Last offset|RMS offset|Frequency|Residual freq|Skew|` +
+	chronycRow = pattern.MustCompile(`^(?:Reference ID|Stratum|Ref time \(UTC\)|System time|Last offset|RMS offset|` +
+		`Frequency|Residual freq|Skew|` +
 		`Root delay|Root dispersion|Update interval) +: `)
 
-	clocksourceRow = pattern.MustCompile(`^/sys/devices/system/clocksource/clocksource0/(current|available)_clocksource:([\w -]{1,200})$`)
+	clocksourceRow = pattern.MustCompile(`^/sys/devices/system/clocksource/clocksource0/(current|` +
+		`available)_clocksource:([\w -]{1,200})$`)
 )
 
 // free parses a line of free(1). Without the command, the unit of numbers without a suffix is not known.

@@ -85,7 +85,8 @@ func TestNoForwardingTable(t *testing.T) {
 func TestNoFormat(t *testing.T) {
 	for _, text := range []string{
 		"tcp:\n", "Internet:\n", "  12 packets received from host\n", "stream of data\nstream of data\n",
-		"kern.hostname: fw\nkern.ostype: FreeBSD\n", "7 abc def ghi jkl\n8 abc def ghi jkl\n", "system UP\nbackup DOWN\n",
+		"kern.hostname: fw\nkern.ostype: FreeBSD\n", "7 abc def ghi jkl\n8 abc def ghi jkl\n", "system UP\nbackup " +
+			"DOWN\n",
 		"eth0 1500 1 2 3 4 5 6 7 8 BMRU\n", "eth0: no link\n", "  eth0: 1 2 3\n", "inet 192.0.2.1 netmask 0xffffff00\n",
 		"UP BROADCAST RUNNING MULTICAST  MTU:1500  Metric:1\n", "	member: em0 flags=143<LEARNING,DISCOVER>\n",
 		"[ {\n  \"name\": \"x\"\n} ]\n", `[{"name":"x","value":[1,2]}]` + "\n", `[{"dst":5}]` + "\n", `[{"ifindex":"x"}]` + "\n",
@@ -134,7 +135,8 @@ func hosts(p Text) string {
 // TestInterfaceForms: what ifconfig, netstat -i and others say of an interface that the samples do
 // not have, and the number of lines that are not read.
 func TestInterfaceForms(t *testing.T) {
-	const old = "eth0      Link encap:Ethernet  HWaddr 02:00:00:00:00:01\n          UP BROADCAST RUNNING  MTU:1500  Metric:1\n"
+	const old = "eth0      Link encap:Ethernet  HWaddr 02:00:00:00:00:01\n          UP BROADCAST RUNNING  MTU:1500  " +
+		"Metric:1\n"
 	const counted = "          RX packets:10 errors:3 dropped:9 overruns:0 frame:0\n"
 	for text, want := range map[string]string{
 		// Two machines without prompts, of which the second one begins with an interface of the first.
@@ -153,12 +155,15 @@ func TestInterfaceForms(t *testing.T) {
 		"em0: flags=8863<UP> mtu 1500\n\tmedia: autoselect (2.5GBase-T)\n\tstatus: down\n":               "em0  1500 true []  ; em0 true 2500  true 0",
 		"$ ifconfig em0\nem0: flags=8863<UP> mtu 1500\n\tunheard-of: 7\n":                                "em0  1500 true []   1",
 		// Sums do not replace the counters of ip -s link, which replace them.
-		"a# ip -s link\n2: eth0: <UP> mtu 1500\n    RX: bytes packets errors dropped missed mcast\n 1 2 3 4 5 6\na# ifconfig\n" + old +
+		"a# ip -s link\n2: eth0: <UP> mtu 1500\n    RX: bytes packets errors dropped missed mcast\n 1 2 3 4 5 6\na# " +
+			"ifconfig\n" + old +
 			counted: "eth0 02:00:00:00:00:01 1500 true []  ; eth0: 2 3 4 5, 0 0 0 0 0 0",
-		"a# ifconfig\n" + old + counted + "a# ip -s link\n2: eth0: <UP> mtu 1500\n    RX: bytes packets errors dropped missed mcast\n" +
+		"a# ifconfig\n" + old + counted + "a# ip -s link\n2: eth0: <UP> mtu 1500\n    RX: bytes packets errors " +
+			"dropped missed mcast\n" +
 			" 1 2 3 4 5 6\n": "eth0 02:00:00:00:00:01 1500 true []  ; eth0: 2 3 4 5, 0 0 0 0 0 0",
 		// Of dropped packets, a driver says for which it had no buffer.
-		"a# ifconfig\n" + old + counted + "a# ethtool -S eth0\nNIC statistics:\n     rx_missed_errors: 7\n     rx_crc_errors: 2\n": "eth0 " +
+		"a# ifconfig\n" + old + counted + "a# ethtool -S eth0\nNIC statistics:\n     rx_missed_errors: 7\n     " +
+			"rx_crc_errors: 2\n": "eth0 " +
 			"02:00:00:00:00:01 1500 true []  ; eth0: 10 3 2 7, 0 0 0 0 0; eth0 true 0  ? 0",
 		// An interface without a carrier, as flags say it.
 		"2: eth0: <NO-CARRIER,UP> mtu 1500\n": "eth0  1500 true []  ; eth0 false 0  ? 0",
@@ -167,12 +172,14 @@ func TestInterfaceForms(t *testing.T) {
 		// A name that is cut is not used; one that is down has a star.
 		"Name  Mtu   Network       Address            Ipkts Ierrs    Opkts Oerrs  Coll\n" +
 			"bridg 1500  <Link#17>   02:00:fd:08:57:01        0     0        0     0     0\n" +
-			"en1*  1500  <Link#13>   02:00:fd:08:57:02        5     0        6     0     0\n": "en1 02:00:fd:08:57:02 1500 false []  ; " +
+			"en1*  1500  <Link#13>   02:00:fd:08:57:02        5     0        6     0     0\n": "en1 02:00:fd:08:57:02 " +
+			"1500 false []  ; " +
 			"en1: 5 0 0 0, 6 0 0 0 0 0",
 		"Name    Mtu Network       Address              Ipkts Ierrs Idrop    Opkts Oerrs  Coll\n" +
 			"ix0    1500 <Link#1>      02:a0:57:72:b3:8d 1 2\n": " 1",
-		"$ netstat -i\nIface      MTU    RX-OK RX-ERR RX-DRP RX-OVR    TX-OK TX-ERR TX-DRP TX-OVR Flg\neth0 1500 1 2 3\n": " 1",
-		"Inter-|   Receive  |  Transmit\n face |bytes    packets errs drop fifo frame\n  eth0: 1 2 3 4 5\n":               " 1",
+		"$ netstat -i\nIface      MTU    RX-OK RX-ERR RX-DRP RX-OVR    TX-OK TX-ERR TX-DRP TX-OVR Flg\neth0 1500 1 2 " +
+			"3\n": " 1",
+		"Inter-|   Receive  |  Transmit\n face |bytes    packets errs drop fifo frame\n  eth0: 1 2 3 4 5\n": " 1",
 		// The same device in several tools, and the members of a bridge that are not in the text.
 		"$ brctl show\nbridge name\tbridge id\t\tSTP enabled\tinterfaces\nbr0\t\t8000.0200478aa2e8\tno\t\tem1\n": "br0  0 true [] bridge  0",
 		"$ mii-tool\neth0: 1000 Mbit, half duplex, link ok\neth0; negotiated\n":                                  "eth0  0 true []  ; eth0 true 1000 half false 1",
@@ -195,16 +202,19 @@ func TestRouteForms(t *testing.T) {
 		"$ netstat -rn | grep UG\n" + row:    "default via 192.0.2.1 dev eth0 0",
 		"$ route -n | grep ^0.0.0.0\n" + row: "default via 192.0.2.1 dev eth0 metric 100 0",
 		row:                                  "default via 192.0.2.1 dev eth0 metric 100 0",
-		head + row + "\n" + head + "0.0.0.0 192.0.2.9 0.0.0.0 UG 100 0 0 eth0\n":                                                        "default via 192.0.2.1 dev eth0 metric 100; default via 192.0.2.9 dev eth0 metric 100 0",
-		head + row + "\n0.0.0.0 192.0.2.9 0.0.0.0 UG 100 0 0 eth0\n":                                                                    "default via 192.0.2.1 dev eth0 metric 100 | default via 192.0.2.9 dev eth0 metric 100 0",
-		head + row + "\ndefault via 192.0.2.1 dev eth0 proto dhcp metric 100\n":                                                         "default via 192.0.2.1 dev eth0 proto dhcp metric 100 0",
-		"$ ip route\ndefault via 192.0.2.1 dev eth0 proto dhcp metric 100\n$ route -n\n" + head + row:                                   "default via 192.0.2.1 dev eth0 proto dhcp metric 100 0",
-		head + row + "192.0.2.0 0.0.0.0 255.0.255.0 U 0 0 0 eth0\n":                                                                     "default via 192.0.2.1 dev eth0 metric 100;  omitted 1 0",
-		head + row + "server 0.0.0.0 255.255.255.255 UH 0 0 0 eth0\n":                                                                   "default via 192.0.2.1 dev eth0 metric 100;  omitted 1 0",
-		head + "192.0.2.0 0.0.0.0 255.255.255.0 X 0 0 0 eth0\n":                                                                         " 1",
-		"Routing tables\n\nInternet:\nDestination Gateway Flags Netif Expire\n10.1/16 192.0.2.1 UGS em0\n10 192.0.2.2 UGS em0\n":        "10.1.0.0/16 via 192.0.2.1 dev em0; 10.0.0.0/8 via 192.0.2.2 dev em0 0",
-		"Routing tables\n\nInternet:\nDestination Gateway Flags Netif Expire\n10.1/99 192.0.2.1 UGS em0\nx y\n10/8 192.0.2.1 UGS em0\n": "10.0.0.0/8 via 192.0.2.1 dev em0;  omitted 1 1",
-		"Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\neth0\t0002\n":                             " 1",
+		head + row + "\n" + head + "0.0.0.0 192.0.2.9 0.0.0.0 UG 100 0 0 eth0\n":                      "default via 192.0.2.1 dev eth0 metric 100; default via 192.0.2.9 dev eth0 metric 100 0",
+		head + row + "\n0.0.0.0 192.0.2.9 0.0.0.0 UG 100 0 0 eth0\n":                                  "default via 192.0.2.1 dev eth0 metric 100 | default via 192.0.2.9 dev eth0 metric 100 0",
+		head + row + "\ndefault via 192.0.2.1 dev eth0 proto dhcp metric 100\n":                       "default via 192.0.2.1 dev eth0 proto dhcp metric 100 0",
+		"$ ip route\ndefault via 192.0.2.1 dev eth0 proto dhcp metric 100\n$ route -n\n" + head + row: "default via 192.0.2.1 dev eth0 proto dhcp metric 100 0",
+		head + row + "192.0.2.0 0.0.0.0 255.0.255.0 U 0 0 0 eth0\n":                                   "default via 192.0.2.1 dev eth0 metric 100;  omitted 1 0",
+		head + row + "server 0.0.0.0 255.255.255.255 UH 0 0 0 eth0\n":                                 "default via 192.0.2.1 dev eth0 metric 100;  omitted 1 0",
+		head + "192.0.2.0 0.0.0.0 255.255.255.0 X 0 0 0 eth0\n":                                       " 1",
+		"Routing tables\n\nInternet:\nDestination Gateway Flags Netif Expire\n10.1/16 192.0.2.1 UGS em0\n10 " +
+			"192.0.2.2 " +
+			"UGS em0\n": "10.1.0.0/16 via 192.0.2.1 dev em0; 10.0.0.0/8 via 192.0.2.2 dev em0 0",
+		"Routing tables\n\nInternet:\nDestination Gateway Flags Netif Expire\n10.1/99 192.0.2.1 UGS em0\nx y\n10/8 " +
+			"192.0.2.1 UGS em0\n": "10.0.0.0/8 via 192.0.2.1 dev em0;  omitted 1 1",
+		"Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\neth0\t0002\n": " 1",
 	} {
 		p, _ := Parse(text)
 		var machines []string
@@ -227,15 +237,19 @@ func TestRouteForms(t *testing.T) {
 // TestSocketForms: sockets of netstat and /proc that the samples do not have.
 func TestSocketForms(t *testing.T) {
 	for text, want := range map[string]string{
-		"$ netstat -tn | grep EST\ntcp 0 0 192.0.2.1:22 192.0.2.2:5 ESTABLISHED\n":                                                    "map[ESTAB:1] [] 0",
-		"$ netstat -an\ntcp 0 0 192.0.2.1:22 192.0.2.2:5 DANCING\n":                                                                   "map[] [] 0",
-		"$ netstat -an\ntcp 0 192.0.2.1:22 192.0.2.2:5 ESTABLISHED\n":                                                                 "map[] [] 1",
-		"$ netstat -an\ntcp4 0 0 *.22 *.* 0 0 0 0 0 65536\n":                                                                          "map[] [] 0", // -x has no states
-		"$ netstat -an\nudp6 0 0 :::53 :::*\n":                                                                                        "map[] [udp [::]:53 0 0 false] 0",
-		"$ ss -ltn\nLISTEN 0 128 0.0.0.0:80 0.0.0.0:*\n$ netstat -ltn\ntcp 5 0 0.0.0.0:80 0.0.0.0:* LISTEN\n":                         "map[] [tcp 0.0.0.0:80 5 128 false] 0",
-		"$ netstat -ltn\ntcp 5 0 0.0.0.0:80 0.0.0.0:* LISTEN\n":                                                                       "map[] [tcp 0.0.0.0:80 5 0 true] 0",
-		"$ cat /proc/net/tcp\n   0: 0100007F:0016 00000000:0000 FF 00000000:00000000 00:00000000 00000000     0        0 1 1 f 100\n": "map[] [] 1",
-		"$ cat /proc/net/udp\n  53: 00000000:0035 00000000:0000 07 00000000:00000009 00:00000000 00000000     0        0 1 2 f\n":     "map[] [udp 0.0.0.0:53 9 0 false] 0",
+		"$ netstat -tn | grep EST\ntcp 0 0 192.0.2.1:22 192.0.2.2:5 ESTABLISHED\n":                            "map[ESTAB:1] [] 0",
+		"$ netstat -an\ntcp 0 0 192.0.2.1:22 192.0.2.2:5 DANCING\n":                                           "map[] [] 0",
+		"$ netstat -an\ntcp 0 192.0.2.1:22 192.0.2.2:5 ESTABLISHED\n":                                         "map[] [] 1",
+		"$ netstat -an\ntcp4 0 0 *.22 *.* 0 0 0 0 0 65536\n":                                                  "map[] [] 0", // -x has no states
+		"$ netstat -an\nudp6 0 0 :::53 :::*\n":                                                                "map[] [udp [::]:53 0 0 false] 0",
+		"$ ss -ltn\nLISTEN 0 128 0.0.0.0:80 0.0.0.0:*\n$ netstat -ltn\ntcp 5 0 0.0.0.0:80 0.0.0.0:* LISTEN\n": "map[] [tcp 0.0.0.0:80 5 128 false] 0",
+		"$ netstat -ltn\ntcp 5 0 0.0.0.0:80 0.0.0.0:* LISTEN\n":                                               "map[] [tcp 0.0.0.0:80 5 0 true] 0",
+		"$ cat /proc/net/tcp\n   0: 0100007F:0016 00000000:0000 FF 00000000:00000000 00:00000000 00000000     0      " +
+			" " +
+			" 0 1 1 f 100\n": "map[] [] 1",
+		"$ cat /proc/net/udp\n  53: 00000000:0035 00000000:0000 07 00000000:00000009 00:00000000 00000000     0      " +
+			" " +
+			" 0 1 2 f\n": "map[] [udp 0.0.0.0:53 9 0 false] 0",
 	} {
 		p, _ := Parse(text)
 		states, listeners := map[string]int{}, []string{}
@@ -258,16 +272,17 @@ func TestSocketForms(t *testing.T) {
 // of a BSD, which are no counters of Linux unless they have their meaning.
 func TestSentences(t *testing.T) {
 	for text, want := range map[string]string{
-		"$ netstat -s | grep -i listen\n    5 times the listen queue of a socket overflowed\n    6 SYNs to LISTEN sockets dropped\n": "map[TcpExt.ListenDrops:6 TcpExt.ListenOverflows:5] 0",
-		"$ netstat -s | grep retrans\n    7 segments retransmited\n    TCPLostRetransmit: 8\n":                                       "map[Tcp.RetransSegs:7 TcpExt.TCPLostRetransmit:8] 0",
-		"$ netstat -s | grep packets\n    7 packets received\n":                                                                      "map[] 1", // of UDP, or of UDP-Lite
-		"    5 times the listen queue of a socket overflowed\n":                                                                      "map[TcpExt.ListenOverflows:5] 0",
-		"$ netstat -s\nTcpExt:\n    3 unheard-of things\n    4 other TCP timeouts\n":                                                 "map[TcpExt.TCPTimeouts:4] 1",
-		"$ netstat -s\ntcp:\n\t4 other TCP timeouts\n\t3 retransmit timeouts\n\t1 packet sent\n":                                     "map[Tcp.OutSegs:1] 0",
-		"$ netstat -s\nicmp:\n\t\tdestination unreachable: 9\n\tInput histogram:\n\t\tdestination unreachable: 4\n":                  "map[Icmp.InDestUnreachs:4] 0",
-		"Udp: InDatagrams NoPorts InErrors\nUdp: 1 2\n":                                                                              "map[] 1",
-		"Udp: InDatagrams NoPorts InErrors\nTcp: 1 2 3\n":                                                                            "map[] 1",
-		"Udp: InDatagrams NoPorts InErrors\nUdp: 1 2 3\n\nUdp: InDatagrams NoPorts InErrors\nUdp: 4 5 6\n":                           "map[Udp.InDatagrams:1 Udp.InErrors:3 Udp.NoPorts:2] map[Udp.InDatagrams:4 Udp.InErrors:6 Udp.NoPorts:5] 0",
+		"$ netstat -s | grep -i listen\n    5 times the listen queue of a socket overflowed\n    6 SYNs to LISTEN " +
+			"sockets dropped\n": "map[TcpExt.ListenDrops:6 TcpExt.ListenOverflows:5] 0",
+		"$ netstat -s | grep retrans\n    7 segments retransmited\n    TCPLostRetransmit: 8\n":                      "map[Tcp.RetransSegs:7 TcpExt.TCPLostRetransmit:8] 0",
+		"$ netstat -s | grep packets\n    7 packets received\n":                                                     "map[] 1", // of UDP, or of UDP-Lite
+		"    5 times the listen queue of a socket overflowed\n":                                                     "map[TcpExt.ListenOverflows:5] 0",
+		"$ netstat -s\nTcpExt:\n    3 unheard-of things\n    4 other TCP timeouts\n":                                "map[TcpExt.TCPTimeouts:4] 1",
+		"$ netstat -s\ntcp:\n\t4 other TCP timeouts\n\t3 retransmit timeouts\n\t1 packet sent\n":                    "map[Tcp.OutSegs:1] 0",
+		"$ netstat -s\nicmp:\n\t\tdestination unreachable: 9\n\tInput histogram:\n\t\tdestination unreachable: 4\n": "map[Icmp.InDestUnreachs:4] 0",
+		"Udp: InDatagrams NoPorts InErrors\nUdp: 1 2\n":                                                             "map[] 1",
+		"Udp: InDatagrams NoPorts InErrors\nTcp: 1 2 3\n":                                                           "map[] 1",
+		"Udp: InDatagrams NoPorts InErrors\nUdp: 1 2 3\n\nUdp: InDatagrams NoPorts InErrors\nUdp: 4 5 6\n":          "map[Udp.InDatagrams:1 Udp.InErrors:3 Udp.NoPorts:2] map[Udp.InDatagrams:4 Udp.InErrors:6 Udp.NoPorts:5] 0",
 	} {
 		p, _ := Parse(text)
 		got := ""

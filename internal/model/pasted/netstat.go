@@ -19,24 +19,33 @@ var _ = register(&format{name: "netstat", part: "sockets", row: reads((*machine)
 	}})
 
 var (
-	netstatTitle = pattern.MustCompile(`^Active (?:Internet|UNIX domain|LOCAL \(UNIX\) domain|Bluetooth|Multipath Internet|kernel (?:event|control)) ` +
+	netstatTitle = pattern.MustCompile(`^Active (?:Internet|UNIX domain|LOCAL \(UNIX\) domain|Bluetooth|Multipath ` +
+		`Internet|kernel (?:event|control)) ` +
 		`(?:connections|sockets)\b|^Current listen queue sizes \(qlen/incqlen/maxqlen\)$`)
-	netstatHead = pattern.MustCompile(`^(?:(?:Tcpcb|Socket|PCB)\s+)?(?:Flowhash\s+)?Proto\s+(?:Recv-Q\s+Send-Q|RefCnt|Listen|Destination)\s|` +
+	netstatHead = pattern.MustCompile(`^(?:(?:Tcpcb|Socket|PCB)\s+)?(?:Flowhash\s+)?Proto\s+(?:Recv-Q\s+Send-Q|` +
+		`RefCnt|` +
+		`Listen|Destination)\s|` +
 		`^Address\s+Type\s+Recv-Q\s`)
 	// "tcp        0      0 192.0.2.1:22            198.51.100.7:50412      ESTABLISHED 1206/sshd   on (0.21/3/0)"
-	netstatRow = pattern.MustCompile(`^(tcp|udp)6?\s+(\d{1,18})\s+(\d{1,18})\s+(\S+:(?:[\w-]+|\*))\s+(\S+:(?:[\w-]+|\*))` +
+	netstatRow = pattern.MustCompile(`^(tcp|udp)6?\s+(\d{1,18})\s+(\d{1,18})\s+(\S+:(?:[\w-]+|\*))\s+(\S+:(?:[\w-]+|` +
+		`\*))` +
 		`(?:\s+(` + strings.Join(netstatStates(), "|") + `|UNKNOWN))?(?:\s+(.*))?$`)
 	// "tcp4       0      0 192.0.2.1.22       198.51.100.7.64330 ESTABLISHED"
-	bsdSocket = pattern.MustCompile(`^(?:[0-9a-f]{8,16}\s+(?:[0-9a-f]{1,8}\s+)?)?(tcp|udp)(?:4|6|46)?\s+(\d{1,18})\s+(\d{1,18})\s+` +
+	bsdSocket = pattern.MustCompile(`^(?:[0-9a-f]{8,16}\s+(?:[0-9a-f]{1,8}\s+)?)?(tcp|udp)(?:4|6|` +
+		`46)?\s+(\d{1,18})\s+(\d{1,18})\s+` +
 		`(\S+\.(?:\S+|\*))\s+(\S+\.(?:\S+|\*))(?:\s+(` + strings.Join(netstatStates(), "|") + `))?(?:\s+(.*))?$`)
 	// "tcp4  5/0/128        *.22"
 	bsdQueue = pattern.MustCompile(`^(tcp)(?:4|6|46)?\s+(\d{1,9})/(\d{1,9})/(\d{1,9})\s+(\S+\.(?:\S+|\*))\s*$`)
 	// "raw6       0      0 :::58                   :::*                    7"
 	otherSocket = pattern.MustCompile(`^(?:(?:raw|udplite|icm|icmp|sctp|div|l2cap|rfcomm)[46]?\s+\d+\s+\d+\s|` +
-		`unix\s+(?:\d+\s+\[|\d+/\d+/\d+\s)|(?:stream|dgram|seqpac)\s|[0-9a-f]{8,16}\s+(?:stream|dgram|seqpac)\s|(?:kctl|kevt)\d?\s)`)
-	netstatTimer   = pattern.MustCompile(`\b(off|on\d?|keepalive|timewait|probe|unkn-\d+) \([\d.]+/(\d{1,9})/(\d{1,9})\)\s*$`)
+		`unix\s+(?:\d+\s+\[|\d+/\d+/\d+\s)|(?:stream|dgram|seqpac)\s|[0-9a-f]{8,16}\s+(?:stream|dgram|seqpac)\s|` +
+		`(?:kctl|kevt)\d?\s)`)
+	netstatTimer = pattern.MustCompile(`\b(off|on\d?|keepalive|timewait|probe|unkn-\d+) ` +
+		`\([\d.]+/(\d{1,9})/(\d{1,9})\)\s*$`)
 	netstatProgram = pattern.MustCompile(`(?:^|\s)\d{1,10}/(\S.{0,40})$`)
-	noIdentity     = pattern.MustCompile(`^\((?:No info could be read for "-p"|Not all processes could be identified| will not be shown)`)
+	noIdentity     = pattern.MustCompile(`^\((?:No info could be read for "-p"|Not all processes could be identified|` +
+		` ` +
+		`will not be shown)`)
 )
 
 // tcpStates maps states as netstat prints them to the names of ss(8).

@@ -34,16 +34,20 @@ type nftPlace struct {
 }
 
 var (
-	nftTable  = pattern.MustCompile(`^table (?:(ip|ip6|inet|arp|bridge|netdev) )?([\w./-]{1,64}) \{(?: # handle \d+)?$`)
-	nftBlock  = pattern.MustCompile(`^(chain|set|map|counter|quota|limit|flowtable|secmark|synproxy|ct \w+) ("[\w./-]{1,64}"|[\w./-]{1,64}) \{(?: # handle \d+)?$`)
-	nftHook   = pattern.MustCompile(`^type \w+ hook (\w{1,20}) (?:device \S+ )?priority [^;]{1,40};(?: policy (\w+);)?`)
-	nftTail   = pattern.MustCompile(`(?: comment "[^"]*")?(?: # handle (\d{1,19}))?$`)
-	nftCount  = pattern.MustCompile(`(^| )counter packets (\d{1,20}) bytes (\d{1,20})`)
-	nftEnd    = pattern.MustCompile(`(?:^| )(drop|accept|return|continue|reject|jump|goto|queue|vmap|masquerade|redirect|snat|dnat|synproxy)(?: with [\w /-]+)?(?: [\w@"./-]+)?$`)
+	nftTable = pattern.MustCompile(`^table (?:(ip|ip6|inet|arp|bridge|netdev) )?([\w./-]{1,64}) \{(?: # handle \d+)?$`)
+	nftBlock = pattern.MustCompile(`^(chain|set|map|counter|quota|limit|flowtable|secmark|synproxy|ct \w+) ` +
+		`("[\w./-]{1,64}"|[\w./-]{1,64}) \{(?: # handle \d+)?$`)
+	nftHook  = pattern.MustCompile(`^type \w+ hook (\w{1,20}) (?:device \S+ )?priority [^;]{1,40};(?: policy (\w+);)?`)
+	nftTail  = pattern.MustCompile(`(?: comment "[^"]*")?(?: # handle (\d{1,19}))?$`)
+	nftCount = pattern.MustCompile(`(^| )counter packets (\d{1,20}) bytes (\d{1,20})`)
+	nftEnd   = pattern.MustCompile(`(?:^| )(drop|accept|return|continue|reject|jump|goto|queue|vmap|masquerade|` +
+		`redirect|snat|dnat|synproxy)(?: with [\w /-]+)?(?: [\w@"./-]+)?$`)
 	nftObject = pattern.MustCompile(`^packets (\d{1,20}) bytes (\d{1,20})$`)
-	nftQuota  = pattern.MustCompile(`^(?:over )?(\d{1,15}) (bytes|kbytes|mbytes)(?: used (\d{1,15}) (bytes|kbytes|mbytes))?$`)
+	nftQuota  = pattern.MustCompile(`^(?:over )?(\d{1,15}) (bytes|kbytes|mbytes)(?: used (\d{1,15}) (bytes|kbytes|` +
+		`mbytes))?$`)
 	// nftSetLine matches lines of a set, map or flowtable other than its size and elements.
-	nftSetLine = pattern.MustCompile(`^(?:type|typeof|flags|timeout|gc-interval|policy|auto-merge|counter|comment|hook|devices|handle|rate|expectation|l3proto|protocol|dport)\b`)
+	nftSetLine = pattern.MustCompile(`^(?:type|typeof|flags|timeout|gc-interval|policy|auto-merge|counter|comment|` +
+		`hook|devices|handle|rate|expectation|l3proto|protocol|dport)\b`)
 )
 
 // nftables parses a line of nft list ruleset.

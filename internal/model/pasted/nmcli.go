@@ -30,22 +30,28 @@ type managerContext struct {
 
 var (
 	// "GENERAL.HWADDR:                         02:00:00:00:00:01"
-	nmcliKey = pattern.MustCompile(`^((?:GENERAL|CAPABILITIES|INTERFACE-FLAGS|WIRED-PROPERTIES|WIFI-PROPERTIES|AP|BOND|BRIDGE|` +
+	nmcliKey = pattern.MustCompile(`^((?:GENERAL|CAPABILITIES|INTERFACE-FLAGS|WIRED-PROPERTIES|WIFI-PROPERTIES|AP|` +
+		`BOND|BRIDGE|` +
 		`TEAM|VLAN|BLUETOOTH|CONNECTIONS|IP[46]|DHCP[46])\.[A-Z0-9-]+)(?:\[\d{1,4}\])?:\s*(.*)$`)
 	// "ipv4.method:                            auto", of a profile
 	nmcliSetting = pattern.MustCompile(`^[a-z0-9-]+\.[a-z0-9-]+:`)
 	nmcliProfile = pattern.MustCompile(`^(?:connection|802-3-ethernet|ipv4|ipv6)\.[a-z-]+:`)
-	nmcliHead    = pattern.MustCompile(`^(?:DEVICE\s+TYPE\s+STATE\s|NAME\s+UUID\s+TYPE\s|RUNNING\s+VERSION\s|STATE\s+CONNECTIVITY\s|` +
+	nmcliHead    = pattern.MustCompile(`^(?:DEVICE\s+TYPE\s+STATE\s|NAME\s+UUID\s+TYPE\s|RUNNING\s+VERSION\s|` +
+		`STATE\s+CONNECTIVITY\s|` +
 		`PERMISSION\s+VALUE)`)
-	nmcliTable = pattern.MustCompile(`^org\.freedesktop\.NetworkManager\.|^\S.*\s[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\s+\S+|` +
+	nmcliTable = pattern.MustCompile(`^org\.freedesktop\.NetworkManager\.|` +
+		`^\S.*\s[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\s+\S+|` +
 		`^\S{1,15}\s+\S+\s+(?:connected|disconnected|connecting|unavailable|unmanaged|deactivating)\b`)
 	// "ens33: connected to ens33"
-	nmcliDevice = pattern.MustCompile(`^(\S{1,15}): (?:connected(?: \([^)]*\))? to |connected$|connecting|disconnected|unavailable|` +
+	nmcliDevice = pattern.MustCompile(`^(\S{1,15}): (?:connected(?: \([^)]*\))? to |connected$|connecting|` +
+		`disconnected|unavailable|` +
 		`unmanaged|deactivating)`)
 	// "	ethernet (e1000), 02:00:00:00:00:01, hw, mtu 1500"
 	nmcliLink = pattern.MustCompile(`^\s+([a-z][a-z0-9-]*)(?: \(([^)]{1,30})\))?((?:, [^,]+)+)$`)
-	nmcliLine = pattern.MustCompile(`^\s+(?:"|ip[46] default|route[46] |master |vpn |servers: |domains: |interface: |port )`)
-	nmcliText = pattern.MustCompile(`^(?:DNS configuration:$|Use "nmcli device show"|"nmcli connection show"|Consult nmcli\(1\)|` +
+	nmcliLine = pattern.MustCompile(`^\s+(?:"|ip[46] default|route[46] |master |vpn |servers: |domains: |interface: |` +
+		`port )`)
+	nmcliText = pattern.MustCompile(`^(?:DNS configuration:$|Use "nmcli device show"|"nmcli connection show"|Consult ` +
+		`nmcli\(1\)|` +
 		`Warning: nmcli \()`)
 
 	// "● 2: eth0"

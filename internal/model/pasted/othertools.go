@@ -22,7 +22,10 @@ func ignoredAll(name string, is func(command) bool, files ...string) *format {
 }
 
 var (
-	cdpSure = pattern.MustCompile(`^(?:Capability Codes: R - Router|Device ID +Local Intrf|Device ID:|Advertisement version: \d)`)
-	cdpRow  = pattern.MustCompile(`^(?:\s+[SDIMr] - |-{5,}|[\w.-]+$|\s*[\w.-]* +\w{2,4} \d[\d/.]* +\d+ .*|\s*(?:Entry address|IP address|IPv[46] address|Platform|` +
-		`Interface|Holdtime|Version|Native VLAN|Duplex|VTP Management Domain|Management address|Total cdp entries).*|Copyright .*|Compiled .*|.* Software, .*)`)
+	cdpSure = pattern.MustCompile(`^(?:Capability Codes: R - Router|Device ID +Local Intrf|Device ID:|Advertisement ` +
+		`version: \d)`)
+	cdpRow = pattern.MustCompile(`^(?:\s+[SDIMr] - |-{5,}|[\w.-]+$|\s*[\w.-]* +\w{2,4} \d[\d/.]* +\d+ .*|\s*(?:Entry ` +
+		`address|IP address|IPv[46] address|Platform|` +
+		`Interface|Holdtime|Version|Native VLAN|Duplex|VTP Management Domain|Management address|Total cdp entries).*|` +
+		`Copyright .*|Compiled .*|.* Software, .*)`)
 )

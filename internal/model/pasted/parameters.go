@@ -37,7 +37,8 @@ var (
 	// filedParameter is a line of a sysctl.d(5) file with the file's name, as grep prints it.
 	filedParameter = pattern.MustCompile(`^/(?:etc|run|usr/lib|usr/local/lib)/sysctl[\w./-]{0,100}\.conf:`)
 	// bsdRow is a parameter as FreeBSD and macOS print it, with a colon, or OpenBSD, with "=".
-	bsdRow = pattern.MustCompile(`^((?:kern|vm|vfs|net|hw|dev|machdep|security|debug|user|compat|ddb|hint|kstat|p1003_1b)` +
+	bsdRow = pattern.MustCompile(`^((?:kern|vm|vfs|net|hw|dev|machdep|security|debug|user|compat|ddb|hint|kstat|` +
+		`p1003_1b)` +
 		`\.[\w.%-]{1,200})(: |:$|=)`)
 	bsdNet = pattern.MustCompile(`^net\.(inet6?|link|isr|route|bpf|local|key|pf\w*|pipex|etherip|my|wlan|accf|graph|` +
 		`necp|smb|cfil|utun|network|classq|qos|soflow|stats|aggregate\w*)\.`)

@@ -24,10 +24,13 @@ func TestParameters(t *testing.T) {
 		{"another file of settings", "$ cat /etc/other.conf\nnet.core.rmem_max\na.b = 9\n", "", 1, 2},
 		{"a value too many", "$ cat /proc/sys/net/core/rmem_max\n9\nsomething else\n", "net.core.rmem_max=9", 1, 1},
 		{"values without names", "$ sysctl -n net.core.rmem_max kern.x net.core.wmem_max\n9\n8\n", "net.core.rmem_max=9", 1, 1},
-		{"a file", "$ cat /etc/sysctl.conf\n\n# net.ipv4.tcp_sack = 0\n net.ipv4.tcp_sack = 1 \nnet.ipv4.conf.*.rp_filter = 2\n" +
+		{"a file", "$ cat /etc/sysctl.conf\n\n# net.ipv4.tcp_sack = 0\n net.ipv4.tcp_sack = 1 " +
+			"\nnet.ipv4.conf.*.rp_filter = 2\n" +
 			"# ip link\n", "/etc/sysctl.conf:3 net.ipv4.tcp_sack=1", 3, 1},
-		{"a file behind root's prompt", "# cat /etc/sysctl.conf\n# ip forwarding\nnet.ipv4.ip_forward=1\n# cat /etc/sysctl.d/9.conf\n" +
-			"net.ipv4.ip_forward=0\n", "/etc/sysctl.d/9.conf:1 net.ipv4.ip_forward=0, /etc/sysctl.conf:2 net.ipv4.ip_forward=1", 3, 0},
+		{"a file behind root's prompt", "# cat /etc/sysctl.conf\n# ip forwarding\nnet.ipv4.ip_forward=1\n# cat " +
+			"/etc/sysctl.d/9.conf\n" +
+			"net.ipv4.ip_forward=0\n", "/etc/sysctl.d/9.conf:1 net.ipv4.ip_forward=0, /etc/sysctl.conf:2 " +
+			"net.ipv4.ip_forward=1", 3, 0},
 		{"the parameters of another system in a file", "$ cat /etc/sysctl.conf\nkern.ipc.somaxconn=128\nnet.inet.tcp.sack=1\n", "", 3, 0},
 		{"grep", "/etc/sysctl.d/9.conf:net.ipv4.tcp_sack=1\n/etc/sysctl.d/9.conf:# net.ipv4.tcp_sack=1\n",
 			"/etc/sysctl.d/9.conf:0 net.ipv4.tcp_sack=1", 1, 0},

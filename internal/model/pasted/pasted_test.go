@@ -292,30 +292,44 @@ func FuzzParse(f *testing.F) {
 			"backlog 9Gb 1p\n[    1.5] eth0: link is up\n")
 	f.Add("Nov 29 10:00:00 a kernel: [ 1.5] eth0: link down\n<4>1 - b kernel - - - eth0: hw csum failure\n" +
 		"$ journalctl -o json\n{\"_TRANSPORT\":\"kernel\",\"MESSAGE\":[101,116]}\n$ dmesg\nigb1: Watchdog timeout\n")
-	f.Add("$ ping -M do x\nPING x (192.0.2.1) 9(37) bytes of data.\n17 bytes from x: icmp_seq=1 time=1 ms\n--- x ping " +
+	f.Add("$ ping -M do x\nPING x (192.0.2.1) 9(37) bytes of data.\n17 bytes from x: icmp_seq=1 time=1 ms\n--- x " +
+		"ping " +
 		"statistics ---\n2 packets transmitted, 1 received\nrtt min/avg/max = 1/2/3 ms\n 1?: [LOCALHOST] pmtu 1500\n")
-	f.Add("Chain INPUT (policy DROP 1 packets, 2K bytes)\n pkts bytes target prot opt in out source destination\n1 2 DROP " +
+	f.Add("Chain INPUT (policy DROP 1 packets, 2K bytes)\n pkts bytes target prot opt in out source destination\n1 2 " +
+		"DROP " +
 		"tcp -- * * 0.0.0.0/0 0.0.0.0/0\n*filter\n:INPUT DROP [1:2]\n[1:2] -A INPUT -j DROP\n")
-	f.Add("table ip t {\nset s {\nsize 2\nelements = { a,\nb }\n}\nchain c {\ntype filter hook input priority 0; policy " +
-		"drop;\ncounter packets 1 bytes 2 drop # handle 3\n}\n}\n$ nft -j\n{\"nftables\":[{\"rule\":{\"expr\":[{\"match\":{}}]}}]}\n")
-	f.Add("$ cat /etc/sysctl.conf\nnet.ipv4.a = 1\n/proc/sys/net/core/a:1\nkern.a: 1\nMem: 1 2 3 4 5 6\nLinux a 6.1 #1 x86_64\n" +
+	f.Add("table ip t {\nset s {\nsize 2\nelements = { a,\nb }\n}\nchain c {\ntype filter hook input priority 0; " +
+		"policy " +
+		"drop;\ncounter packets 1 bytes 2 drop # handle 3\n}\n}\n$ nft " +
+		"-j\n{\"nftables\":[{\"rule\":{\"expr\":[{\"match\":{}}]}}]}\n")
+	f.Add("$ cat /etc/sysctl.conf\nnet.ipv4.a = 1\n/proc/sys/net/core/a:1\nkern.a: 1\nMem: 1 2 3 4 5 6\nLinux a 6.1 " +
+		"#1 x86_64\n" +
 		"Interface: e, via: LLDP\n    VLAN: 1, pvid: yes\n{\n\"lldp\": {}\n}\n")
-	f.Add("eth0 Link encap:Ethernet HWaddr 02:00:00:00:00:01\n inet addr:192.0.2.1 Bcast:1 Mask:255.255.255.0\n UP MASTER " +
+	f.Add("eth0 Link encap:Ethernet HWaddr 02:00:00:00:00:01\n inet addr:192.0.2.1 Bcast:1 Mask:255.255.255.0\n UP " +
+		"MASTER " +
 		"MTU:1500 Metric:1\n RX packets:1 errors:2 dropped:3 overruns:4 frame:5\n collisions:0 txqueuelen:9\n")
-	f.Add("ix0: flags=8863<UP> metric 0 mtu 1500\n\tether 02:00:00:00:00:01\n\tinet6 fe80::1%ix0 prefixlen 64\n\tmedia: " +
-		"Ethernet autoselect (1000baseT <half-duplex>)\n\tlaggport: em0 flags=1<ACTIVE>\n\tvlan: 5 parent interface: em0\n")
-	f.Add("Name Mtu Network Address Ipkts Ierrs Opkts Oerrs Coll\nix0 1500 <Link#1> 02:00:00:00:00:01 1 2 3 4 5\nix0 - " +
-		"192.0.2.0/24 192.0.2.1 1 - 2 - -\nIface MTU RX-OK RX-ERR RX-DRP RX-OVR TX-OK TX-ERR TX-DRP TX-OVR Flg\neth0 1500 1 2 3 " +
+	f.Add("ix0: flags=8863<UP> metric 0 mtu 1500\n\tether 02:00:00:00:00:01\n\tinet6 fe80::1%ix0 prefixlen " +
+		"64\n\tmedia: " +
+		"Ethernet autoselect (1000baseT <half-duplex>)\n\tlaggport: em0 flags=1<ACTIVE>\n\tvlan: 5 parent interface: " +
+		"em0\n")
+	f.Add("Name Mtu Network Address Ipkts Ierrs Opkts Oerrs Coll\nix0 1500 <Link#1> 02:00:00:00:00:01 1 2 3 4 5\nix0 " +
+		"- " +
+		"192.0.2.0/24 192.0.2.1 1 - 2 - -\nIface MTU RX-OK RX-ERR RX-DRP RX-OVR TX-OK TX-ERR TX-DRP TX-OVR Flg\neth0 " +
+		"1500 1 2 3 " +
 		"4 5 6 7 8 BMRU\n")
-	f.Add("Kernel IP routing table\nDestination Gateway Genmask Flags Metric Ref Use Iface\n10.0.0.0 - 255.0.0.0 ! 0 - 0 -\n" +
+	f.Add("Kernel IP routing table\nDestination Gateway Genmask Flags Metric Ref Use Iface\n10.0.0.0 - 255.0.0.0 ! 0 " +
+		"- 0 -\n" +
 		"Routing tables\n\nInternet6:\nDestination Gateway Flags Netif Expire\ndefault fe80::1%em0 UGS em0\n")
-	f.Add("tcp6 0 9 :::22 2001:db8::1:5 ESTABLISHED 0 1 7/sshd on (0.21/3/0)\ntcp4 0 9 192.0.2.1.22 *.* LISTEN\n   0: " +
+	f.Add("tcp6 0 9 :::22 2001:db8::1:5 ESTABLISHED 0 1 7/sshd on (0.21/3/0)\ntcp4 0 9 192.0.2.1.22 *.* LISTEN\n   " +
+		"0: " +
 		"0100007F:0016 00000000:0000 01 00000000:00000001 04:00000000 00000003 0 6 1 1 f 1 1 1 1\n")
 	f.Add(`[{"ifindex":2,"ifname":"eth0","flags":["UP"],"addr_info":[{"local":"192.0.2.1","prefixlen":24}],"linkinfo":{` +
 		`"info_kind":"vlan","info_data":{"id":5}},"stats64":{"rx":{"bytes":1}}}]` + "\n" + `[{"dst":"default","gateway":` +
 		`"192.0.2.1","dev":"eth0","nexthops":[{"dev":"a","weight":1}]}]` + "\n" + `[{"priority":1,"src":"all","iif":"x"}]`)
-	f.Add("tcp:\n\t5 packets sent\n\t\t3 data packets (9 bytes) retransmitted\nUdp: A B C\nUdp: 1 2 3\nTCP: inuse 1 orphan 2\n" +
-		"GENERAL.DEVICE: eth0\nIP4.ADDRESS[1]: 192.0.2.1/24\n● 2: eth1\n  Speed: 1Gbps\nbr0 8000.020000000001 no em1\n\tem2\n")
+	f.Add("tcp:\n\t5 packets sent\n\t\t3 data packets (9 bytes) retransmitted\nUdp: A B C\nUdp: 1 2 3\nTCP: inuse 1 " +
+		"orphan 2\n" +
+		"GENERAL.DEVICE: eth0\nIP4.ADDRESS[1]: 192.0.2.1/24\n● 2: eth1\n  Speed: 1Gbps\nbr0 8000.020000000001 no " +
+		"em1\n\tem2\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := Parse(text)
 		if err != nil {

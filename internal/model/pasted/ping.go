@@ -50,24 +50,32 @@ func (r pingRun) packet() int {
 }
 
 var (
-	pingSure = pattern.MustCompile(`^(?:PING6? ?\(?.*\d+\)? ?(?:data )?bytes|PING6?\(\d+=40\+8\+\d+ bytes\)|--- \S* ?ping6? statistics ---|` +
-		`(?:\[[\d.]+\] )?\d+ bytes from \S+ ?(?:\(\S+\))?[:,] (?:icmp_)?(?:seq|req)=\d+ |\d+ packets transmitted, \d+ (?:packets )?received)`)
+	pingSure = pattern.MustCompile(`^(?:PING6? ?\(?.*\d+\)? ?(?:data )?bytes|PING6?\(\d+=40\+8\+\d+ bytes\)|--- \S* ` +
+		`?ping6? statistics ---|` +
+		`(?:\[[\d.]+\] )?\d+ bytes from \S+ ?(?:\(\S+\))?[:,] (?:icmp_)?(?:seq|req)=\d+ |\d+ packets transmitted, ` +
+		`\d+ ` +
+		`(?:packets )?received)`)
 	pingHead = pattern.MustCompile(
 		`^PING6? ?(\S{0,255}) ?\(?.*?(\d{1,6})(?:\(\d{1,6}\))? (?:data bytes|bytes of data\.?)$`)
 	pingHead6 = pattern.MustCompile(`^PING6?\(\d{1,6}=40\+8\+(\d{1,6}) bytes\) \S+ --> (\S+)$`)
 	pingFrom  = pattern.MustCompile(` from \S+?(?:%\S+?)?(?: ([\w.@-]{1,15}))?:? \d`)
-	pingReply = pattern.MustCompile(`^(?:\[\d+\.\d+\] )?(\d{1,6}) bytes from \S+?(?: \(\S*\))?[:,] (?:icmp_)?(?:seq|req)=\d+` +
+	pingReply = pattern.MustCompile(`^(?:\[\d+\.\d+\] )?(\d{1,6}) bytes from \S+?(?: \(\S*\))?[:,] (?:icmp_)?(?:seq|` +
+		`req)=\d+` +
 		`(?: (?:ttl|hlim)=\d+)?(?: time[=<] ?(\d{1,9}(?:\.\d{1,6})?) ?ms)?( \(DUP!\))?`)
 	pingError = pattern.MustCompile(`^(?:\[\d+\.\d+\] )?(?:From \S+(?: \(\S*\))?:? (?:icmp_)?(?:seq|req)[= ]\d+ |` +
-		`\d{1,6} bytes from \S+(?: \(\S*\))?: [A-Za-z]|ping6?: (?:local error|sendmsg|sendto|recvmsg|connect)|no answer yet for icmp_seq=|Request timeout for icmp_seq )`)
+		`\d{1,6} bytes from \S+(?: \(\S*\))?: [A-Za-z]|ping6?: (?:local error|sendmsg|sendto|recvmsg|connect)|no ` +
+		`answer yet for icmp_seq=|Request timeout for icmp_seq )`)
 	pingMTU    = pattern.MustCompile(`(?i)\bmtu ?[=:]? ?(\d{3,5})\b`)
 	pingStart  = pattern.MustCompile(`^---\s+(\S*) ?ping6? statistics ---$`)
 	pingCounts = pattern.MustCompile(`^(\d{1,9}) packets transmitted, (\d{1,9}) (?:packets )?received`)
-	pingTimes  = pattern.MustCompile(`^(?:rtt|round-trip) min/avg/max(?:/[\w-]+)? = (\d{1,9}(?:\.\d{1,6})?)/[\d.]+/(\d{1,9}(?:\.\d{1,6})?)`)
+	pingTimes  = pattern.MustCompile(`^(?:rtt|round-trip) min/avg/max(?:/[\w-]+)? = ` +
+		`(\d{1,9}(?:\.\d{1,6})?)/[\d.]+/(\d{1,9}(?:\.\d{1,6})?)`)
 	// pingNote matches lines without meaning: a broadcast, the pattern, the header that BSD prints of a
 	// message, dots of -f.
-	pingNote = pattern.MustCompile(`^(WARNING: |PATTERN: |Vr HL TOS |\s*[46]\s+5\s+00\s|wrong data byte|[.E]+$|pipe \d|` +
-		`ping6?: (unknown host|cannot resolve|bad address|\S+: (Name or service|Temporary failure|No address))|Warning: )`)
+	pingNote = pattern.MustCompile(`^(WARNING: |PATTERN: |Vr HL TOS |\s*[46]\s+5\s+00\s|wrong data byte|[.E]+$|pipe ` +
+		`\d|` +
+		`ping6?: (unknown host|cannot resolve|bad address|\S+: (Name or service|Temporary failure|No address))|` +
+		`Warning: )`)
 )
 
 // pinged parses a line of ping(8).

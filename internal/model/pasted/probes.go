@@ -101,8 +101,10 @@ func (c command) last() string {
 }
 
 var (
-	tracerouteHead = pattern.MustCompile(`^traceroute6? to \S+ \(\S+\)(?: from \S+)?, \d+ hops max(?:, \d+ byte packets)?$`)
-	tracerouteRow  = pattern.MustCompile(`^ ?\d{1,3}  ?(?:\[\S+\] )?(?:\*|\S+ \(\S+\)|[\da-f:.]{3,39}\b)|^ {3,}(?:\[\S+\] )?\S+ \(\S+\)  \d`)
+	tracerouteHead = pattern.MustCompile(`^traceroute6? to \S+ \(\S+\)(?: from \S+)?, \d+ hops max(?:, \d+ byte ` +
+		`packets)?$`)
+	tracerouteRow = pattern.MustCompile(`^ ?\d{1,3}  ?(?:\[\S+\] )?(?:\*|\S+ \(\S+\)|[\da-f:.]{3,39}\b)|^ ` +
+		`{3,}(?:\[\S+\] )?\S+ \(\S+\)  \d`)
 )
 
 // routed ignores a line of traceroute(8): the routers of a path are used by no rule.
@@ -114,7 +116,8 @@ func (m *machine) routed(line string) bool {
 
 var (
 	mtrHead = pattern.MustCompile(`^HOST: \S+ +Loss% +Snt +Last +Avg +Best +Wrst +StDev`)
-	mtrRow  = pattern.MustCompile(`^ {0,2}\d{1,3}\.(?:\|--|\s) ?(\S+) +(\d{1,3}(?:\.\d+)?)%? +(\d{1,7}) +[\d.]+ +([\d.]{1,12}) +([\d.]{1,12}) +([\d.]{1,12})`)
+	mtrRow  = pattern.MustCompile(`^ {0,2}\d{1,3}\.(?:\|--|\s) ?(\S+) +(\d{1,3}(?:\.\d+)?)%? +(\d{1,7}) +[\d.]+ ` +
+		`+([\d.]{1,12}) +([\d.]{1,12}) +([\d.]{1,12})`)
 	mtrNote = pattern.MustCompile(`^(Start: |\s+\|  ?[|` + "`" + `]|\s+[|` + "`" + `+]-- )`)
 )
 

@@ -15,7 +15,8 @@ func pingText(command, to string, size, sent, received int) string {
 	for i := range received {
 		text += fmt.Sprintf("%d bytes from %s: icmp_seq=%d ttl=64 time=%d.5 ms\n", size+8, to, i+1, i+1)
 	}
-	return text + fmt.Sprintf("\n--- %s ping statistics ---\n%d packets transmitted, %d received, %d%% packet loss, time 9ms\n",
+	return text + fmt.Sprintf("\n--- %s ping statistics ---\n%d packets transmitted, %d received, %d%% packet loss, "+
+		"time 9ms\n",
 		to, sent, received, 100-100*received/sent)
 }
 
@@ -44,23 +45,30 @@ func TestProbes(t *testing.T) {
 		{"IPv6", pingText("ping "+b, b, 1444, 2, 2) + pingText("ping "+b, b, 1445, 2, 0), b + " > 1492", 4, 0},
 		{"a router says so",
 			link + pingText(do, a, 1464, 2, 2) + strings.Replace(pingText(do, a, 1465, 2, 0), "\n\n---",
-				"\nFrom 192.0.2.254 icmp_seq=1 Frag needed and DF set (mtu = 1492)\n\n---", 1), a + " eth0 1500 >> 1492", 5, 0},
-		{"the statistics alone", "--- 192.0.2.1 ping statistics ---\n4 packets transmitted, 2 received, 50% packet loss, time 9ms\n" +
+				"\nFrom 192.0.2.254 icmp_seq=1 Frag needed and DF set (mtu = 1492)\n\n---", 1), a + " eth0 1500 >> " +
+				"1492", 5, 0},
+		{"the statistics alone", "--- 192.0.2.1 ping statistics ---\n4 packets transmitted, 2 received, 50% packet " +
+			"loss, time 9ms\n" +
 			"rtt min/avg/max/mdev = 1.000/2.000/9.000/1.000 ms\n", a + " 2/4 1-0-9", 0, 0},
 		{"more received than sent", "--- 192.0.2.1 ping statistics ---\n4 packets transmitted, 9 received\n", "", 0, 0},
-		{"without statistics", "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=1 ms\n", "", 0, 0},
+		{"without statistics", "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n64 bytes from 192.0.2.1: " +
+			"icmp_seq=1 " +
+			"ttl=64 time=1 ms\n", "", 0, 0},
 		{"a file", "64 bytes from disk\n", "", 0, 1},
 		{"a sentence", "PING me when it works, 56 bytes is enough\n", "", 0, 1},
-		{"tracepath", "$ tracepath " + a + "\n 1?: [LOCALHOST]  pmtu 9000\n 1:  192.0.2.254  0.4ms pmtu 1500\n 2:  192.0.2.1  1ms reached\n",
+		{"tracepath", "$ tracepath " + a + "\n 1?: [LOCALHOST]  pmtu 9000\n 1:  192.0.2.254  0.4ms pmtu 1500\n 2:  " +
+			"192.0.2.1  1ms reached\n",
 			a + " 9000 >> 1500", 1, 0},
 		{"tracepath to the end", "$ tracepath " + a + "\n 1?: [LOCALHOST]  pmtu 1500\n 1:  192.0.2.1  1ms reached\n", a + " 1500 > 1500", 1, 0},
-		{"tracepath not to the end", "$ tracepath " + a + "\n 1?: [LOCALHOST]  pmtu 1500\n 1:  no reply\n     Too many hops: pmtu 1500\n", "", 1, 0},
+		{"tracepath not to the end", "$ tracepath " + a + "\n 1?: [LOCALHOST]  pmtu 1500\n 1:  no reply\n     Too " +
+			"many hops: pmtu 1500\n", "", 1, 0},
 		{"tracepath to a name that ping had",
 			pingText("ping "+a, a, 56, 1, 1) + "$ tracepath 192.0.2.1\n 1?: [LOCALHOST]  pmtu 9000\n" +
 				" 1:  no reply pmtu 1500\n", a + " 9000 1/1 1.5-1.5-1.5 >> 1500", 3, 0},
 		{"tracepath without a command", " 1?: [LOCALHOST]  pmtu 9000\n 1:  192.0.2.254  0.4ms pmtu 1500\n", "", 0, 0},
 		{"numbers", " 1:  one\n 2:  two\n", "", 0, 2},
-		{"mtr to another name", "$ mtr -r example.net\nHOST: a  Loss%   Snt   Last   Avg  Best  Wrst StDev\n  1.|-- 192.0.2.1  9.0%   100    0.4   0.4   0.3   0.9   0.1\n", "", 3, 0},
+		{"mtr to another name", "$ mtr -r example.net\nHOST: a  Loss%   Snt   Last   Avg  Best  Wrst StDev\n  1.|-- " +
+			"192.0.2.1  9.0%   100    0.4   0.4   0.3   0.9   0.1\n", "", 3, 0},
 		{"rows of mtr", "  1.|-- 192.0.2.1  9.0%   100    0.4   0.4   0.3   0.9   0.1\n", "", 0, 1},
 	} {
 		p, _ := Parse(c.text)

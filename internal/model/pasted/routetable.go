@@ -39,7 +39,8 @@ var (
 	// "10.0.0.0        -               255.0.0.0       !     0      -        0 -"
 	linuxRoute = pattern.MustCompile(`^(\S+)\s+(\S+)\s+(\d{1,3}(?:\.\d{1,3}){3})\s+([U!][A-Za-z]*)\s+` +
 		`(\d{1,10}|-)\s+(\d{1,10}|-)\s+(\d{1,10}|-)\s+(\S{1,15})(?:\s+[\d-]+\s+[\d-]+\s+[\d-]+)?$`)
-	linuxRoute6 = pattern.MustCompile(`^(\S+/\d{1,3}|\[?::\]?|default)\s+(\S+)\s+([U!][A-Za-z!]*)\s+(-?\d{1,10})\s+\d+\s+` +
+	linuxRoute6 = pattern.MustCompile(`^(\S+/\d{1,3}|\[?::\]?|` +
+		`default)\s+(\S+)\s+([U!][A-Za-z!]*)\s+(-?\d{1,10})\s+\d+\s+` +
 		`(-?\d+)\s+(\S{1,15})$`)
 	bsdFlags = pattern.MustCompile(`^U[A-Za-z0-9]*$`)
 )

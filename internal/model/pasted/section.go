@@ -33,10 +33,12 @@ var (
 	prompt = pattern.MustCompile(`^\s*(?:\([\w.-]+\) ?)?\[?(?:[\w.-]+@)?([A-Za-z][\w.-]*)` +
 		`(?:[: ][^\s#$>=\]%]*)?\]?(?: \([^()\s]+\))?\s?([#$>%])(?:\s*([^\s:=].*))?$`)
 	// userPrompt has a user's name, and then may have any path.
-	userPrompt = pattern.MustCompile(`^\s*(?:\([\w.-]+\) ?)?\[?[\w.-]+@([A-Za-z0-9][\w.-]*)(?:[:\s]+[~/][^#$>%\]]*)?\]?` +
+	userPrompt = pattern.MustCompile(`^\s*(?:\([\w.-]+\) ` +
+		`?)?\[?[\w.-]+@([A-Za-z0-9][\w.-]*)(?:[:\s]+[~/][^#$>%\]]*)?\]?` +
 		`\s*[#$>%❯]\s*(.*)$`)
 	// nameless matches a prompt without a machine's name: "-bash-4.2#", "# ", "~ # ", "➜  ~".
-	namelessPrompt = pattern.MustCompile(`^\s*(?:-?(?:ba|da|k|z|a|tc)?sh-?[\d.]*|~|/[\w./-]*|➜\s+\S+|└─+|PS [A-Z]:\\[^>]*)?\s?[#$>%❯➜]\s+(\S.*)$|` +
+	namelessPrompt = pattern.MustCompile(`^\s*(?:-?(?:ba|da|k|z|a|tc)?sh-?[\d.]*|~|/[\w./-]*|➜\s+\S+|└─+|PS ` +
+		`[A-Z]:\\[^>]*)?\s?[#$>%❯➜]\s+(\S.*)$|` +
 		`^\s*-?(?:ba|da|k|z)?sh-[\d.]+[#$]\s*(.*)$|^\+{1,3} (\S.*)$`)
 	// kali is the first of two lines of a prompt, which names the machine.
 	kali = pattern.MustCompile(`^┌─+\(\S+?[@㉿]([\w.-]+)\)-\[.*\]$`)

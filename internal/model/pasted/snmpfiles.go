@@ -29,7 +29,8 @@ var (
 	// "Ip6InReceives                   	1532"
 	snmp6Row = pattern.MustCompile(`^(?:(Ip6|Icmp6|Udp6|UdpLite6)([A-Z][A-Za-z0-9]{1,60})|ifIndex)\s+(\d{1,19})$`)
 	// "TCP: inuse 1365 orphan 17 tw 2030 alloc 2788 mem 4109"
-	sockstatRow = pattern.MustCompile(`^(?:(sockets): used \d+|(TCP|UDP|UDPLITE|RAW|FRAG)(6?): inuse (\d{1,18})((?: [a-z]{1,10} \d{1,18})*))$`)
+	sockstatRow = pattern.MustCompile(`^(?:(sockets): used \d+|(TCP|UDP|UDPLITE|RAW|FRAG)(6?): inuse (\d{1,18})((?: ` +
+		`[a-z]{1,10} \d{1,18})*))$`)
 )
 
 // ofProtocol reports whether a line has the names of a protocol's counters.

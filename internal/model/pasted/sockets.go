@@ -30,7 +30,9 @@ type sockets struct {
 var (
 	socketHead = pattern.MustCompile(`^(?:Netid\s+)?(?:State\s+)?Recv-Q\s+Send-Q\s+Local Address`)
 	socketRow  = pattern.MustCompile(
-		`^(?:(tcp|udp)\s+)?(ESTAB|SYN-SENT|SYN-RECV|FIN-WAIT-1|FIN-WAIT-2|TIME-WAIT|UNCONN|CLOSE-WAIT|LAST-ACK|LISTEN|CLOSING)\s+(\d{1,18})\s+(\d{1,18})\s+(\S+:\S+)\s+(\S+:\S+)(?:\s+(.*))?$`)
+		`^(?:(tcp|udp)\s+)?(ESTAB|SYN-SENT|SYN-RECV|FIN-WAIT-1|FIN-WAIT-2|TIME-WAIT|UNCONN|CLOSE-WAIT|LAST-ACK|` +
+			`LISTEN|` +
+			`CLOSING)\s+(\d{1,18})\s+(\d{1,18})\s+(\S+:\S+)\s+(\S+:\S+)(?:\s+(.*))?$`)
 	noSocket = pattern.MustCompile(
 		`^(u_str|u_seq|u_dgr|nl|p_raw|p_dgr|raw|icmp6|vsock|sctp|dccp|mptcp|xdp|tipc|udplite)\s+[A-Z]`)
 	program    = pattern.MustCompile(`users:\(\("([^"]{1,60})"`)

@@ -22,10 +22,13 @@ const (
 var (
 	syslogRow = pattern.MustCompile(
 		`^(?:<(\d{1,3})>)?(?:` + stamp3164 + `|` + stamp5424 + `|` + stampFull + `|` + stampUnix + `)` +
-			` (\(none\)|[\w.:-]{1,64}) (?:(\w{3,8})\.(\w{3,7}) )?([\w./@()+-]{1,60})(?:\[(?:\d{1,8}|[\w-]{1,20})\])?:(?: (.*))?$`)
-	syslog5424 = pattern.MustCompile(`^<(\d{1,3})>1 (?:-|` + stamp5424 + `) (\S{1,64}) ([\w./@-]{1,48}) \S{1,128} \S{1,32} (?:-|\[.*?\]) ?(.*)$`)
+			` (\(none\)|[\w.:-]{1,64}) (?:(\w{3,8})\.(\w{3,7}) )?([\w./@()+-]{1,60})(?:\[(?:\d{1,8}|` +
+			`[\w-]{1,20})\])?:(?: (.*))?$`)
+	syslog5424 = pattern.MustCompile(`^<(\d{1,3})>1 (?:-|` + stamp5424 + `) (\S{1,64}) ([\w./@-]{1,48}) \S{1,128} ` +
+		`\S{1,32} (?:-|\[.*?\]) ?(.*)$`)
 	logreadRow = pattern.MustCompile(
-		`^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4} (\w{3,8})\.(\w{3,7}) ([\w./@()-]{1,60})(?:\[\d{1,8}\])?:(?: (.*))?$`)
+		`^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4} (\w{3,8})\.(\w{3,7}) ` +
+			`([\w./@()-]{1,60})(?:\[\d{1,8}\])?:(?: (.*))?$`)
 	repeatedRow = pattern.MustCompile(`^` + stamp3164 + ` (\S{1,64} )?(?:last )?message repeated \d+ times`)
 	// fromFile is the name of the file before a line that grep found in one of several.
 	fromFile = pattern.MustCompile(`^/[\w./+-]{1,100}[:-]`)
@@ -34,7 +37,8 @@ var (
 	// journalNote matches what journalctl(1) prints between lines, and the rows after the first of a
 	// message with several.
 	journalNote = pattern.MustCompile(
-		`^(-- (Logs begin|Journal begins|Boot [0-9a-f]{32}|Reboot|No entries|Subject:|Defined-By|Support|cursor:)|Hint: |` +
+		`^(-- (Logs begin|Journal begins|Boot [0-9a-f]{32}|Reboot|No entries|Subject:|Defined-By|Support|cursor:)|` +
+			`Hint: |` +
 			`\s+Users in (the )?groups|\s+(Pass -q|turn off)|lines \d+-\d+| {12,}\S)`)
 )
 

@@ -25,13 +25,17 @@ var architectures = map[string]string{"x86_64": "amd64", "amd64": "amd64", "aarc
 
 var (
 	// unameRow matches uname -a: system, host, release, version and machine.
-	unameRow   = pattern.MustCompile(`^(Linux|FreeBSD|OpenBSD|NetBSD|DragonFly|Darwin) ([\w.-]{1,64}) (\d[\w.+~-]{1,60}) (.*)$`)
+	unameRow = pattern.MustCompile(`^(Linux|FreeBSD|OpenBSD|NetBSD|DragonFly|Darwin) ([\w.-]{1,64}) ` +
+		`(\d[\w.+~-]{1,60}) (.*)$`)
 	staticName = pattern.MustCompile(`^\s*Static hostname: ([\w.-]{1,64})$`)
 	hostWord   = pattern.MustCompile(`^[A-Za-z0-9][\w.-]{0,63}$`)
-	hostKeys   = pattern.MustCompile(`^\s*(?:Static hostname|Transient hostname|Pretty hostname|Icon name|Chassis|Deployment|Location|Machine ID|` +
-		`Boot ID|AF_VSOCK CID|Virtualization|Operating System|CPE OS Name|OS Support \w+|OS Support|Kernel|Architecture|Hardware \w+|Firmware \w+|Product UUID): `)
-	uptimeRow = pattern.MustCompile(`^(?:top - )?\s*\d{1,2}:\d\d(?::\d\d)?(?:[AP]M)? +up +(.*?), +(?:\d+ users?, +)?load averages?: `)
-	upFor     = pattern.MustCompile(`(\d{1,7}) (year|week|day|hour|hr|minute|min|second|sec)s?\b|\b(\d{1,3}):(\d\d)\b`)
+	hostKeys   = pattern.MustCompile(`^\s*(?:Static hostname|Transient hostname|Pretty hostname|Icon name|Chassis|` +
+		`Deployment|Location|Machine ID|` +
+		`Boot ID|AF_VSOCK CID|Virtualization|Operating System|CPE OS Name|OS Support \w+|OS Support|Kernel|` +
+		`Architecture|Hardware \w+|Firmware \w+|Product UUID): `)
+	uptimeRow = pattern.MustCompile(`^(?:top - )?\s*\d{1,2}:\d\d(?::\d\d)?(?:[AP]M)? +up +(.*?), +(?:\d+ users?, ` +
+		`+)?load averages?: `)
+	upFor = pattern.MustCompile(`(\d{1,7}) (year|week|day|hour|hr|minute|min|second|sec)s?\b|\b(\d{1,3}):(\d\d)\b`)
 )
 
 // isUname reports whether a line is the output of uname -a: it has the name of a machine.

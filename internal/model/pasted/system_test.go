@@ -37,13 +37,16 @@ func TestSystem(t *testing.T) {
 		{"a damaged /proc/uptime", "$ cat /proc/uptime\nnan\n$ ip link\n" + link, "host1", 2, 1},
 		{"a line with up", link + "\nup 3 days\n", "host1", 0, 1},
 		{"free -h", "$ free -h\n              total        used        free      shared  buff/cache   available\n" +
-			"Mem:           3.7G        217M        3.2G         11M        267M        3.2G\n", "host1 3972844748 free 3435973836", 2, 0},
+			"Mem:           3.7G        217M        3.2G         11M        267M        3.2G\n", "host1 3972844748 " +
+			"free 3435973836", 2, 0},
 		{"free -g", "$ free -g\n              total        used        free      shared  buff/cache   available\n" +
 			"Mem:             15           8           0           0           6           0\n", "host1", 2, 0},
 		{"free without a command", "              total        used        free      shared  buff/cache   available\n" +
 			"Mem:          15893        9087         201         460        6604         311\n", "", 2, 0},
 		{"an old free", "$ free\n             total       used       free     shared    buffers     cached\n" +
-			"Mem:       8009912    7471152     538760          0     157048    4893932\n-/+ buffers/cache:    2420172    5589740\n", "host1", 3, 0},
+			"Mem:       8009912    7471152     538760          0     157048    4893932\n-/+ buffers/cache:    " +
+			"2420172 " +
+			"   5589740\n", "host1", 3, 0},
 		{"meminfo", "MemTotal:        8009912 kB\nMemFree:          538760 kB\nMemAvailable:    6820236 kB\n",
 			"host1 8202149888 free 6983921664", 1, 0},
 		{"meminfo of an old kernel", "MemTotal:        8009912 kB\nMemFree:          538760 kB\n", "host1", 1, 0},
@@ -56,11 +59,14 @@ func TestSystem(t *testing.T) {
 		{"the output of ps", "$ ps aux\nUSER PID\nroot 1\n$ ip link\n" + link, "host1", 4, 0},
 		{"other output behind ps", "$ ps aux\nUSER PID\n\n2: eth0: <BROADCAST,UP> mtu 1500\n", "host1", 2, 0},
 		{"a neighbour",
-			"Interface:    eth0, via: LLDP, RID: 1, Time: 0 day, 00:01:02\n  Port:        \n    PortID:       ifname Gi1/0/7\n" +
-				"    MFS:          99999\n  VLAN:         9999, pvid: yes\n  VLAN:         x\n", "host1 eth0 Gi1/0/7 0 0", 3, 0},
+			"Interface:    eth0, via: LLDP, RID: 1, Time: 0 day, 00:01:02\n  Port:        \n    PortID:       ifname " +
+				"Gi1/0/7\n" +
+				"    MFS:          99999\n  VLAN:         9999, pvid: yes\n  VLAN:         x\n", "host1 eth0 Gi1/0/7 " +
+				"0 0", 3, 0},
 		{"rows of a neighbour", "    PortID:       ifname Gi1/0/7\n    SysName:      sw1\n", "", 0, 2},
 		{"JSON of lldpctl",
-			"{\n\"lldp\": {\"interface\": {\"eth0\": {\"port\": {\"id\": {\"type\": \"ifname\", \"value\": \"p7\"}}}}}\n}\n",
+			"{\n\"lldp\": {\"interface\": {\"eth0\": {\"port\": {\"id\": {\"type\": \"ifname\", \"value\": " +
+				"\"p7\"}}}}}\n}\n",
 			"host1 eth0 p7 0 0", 0, 0},
 		{"JSON of another tool", "$ lldpctl -f json\n{\n\"interface\": {\"eth0\": {}}\n}\n", "", 1, 3},
 	} {

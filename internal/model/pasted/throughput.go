@@ -56,21 +56,26 @@ func ignoreRates(_ *machine, s *section) {
 
 var (
 	// iperfPrefix is what iperf3 -T and --timestamps put before a line.
-	iperfPrefix = `^(?:[\w.-]{1,20}:  |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d |[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4} )?`
-	iperfSure   = pattern.MustCompile(iperfPrefix + `(?:Connecting to host \S+, port \d+$|` +
+	iperfPrefix = `^(?:[\w.-]{1,20}:  |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d |[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ ` +
+		`\d\d:\d\d:\d\d \d{4} )?`
+	iperfSure = pattern.MustCompile(iperfPrefix + `(?:Connecting to host \S+, port \d+$|` +
 		`\[ *(?:\*?\d{1,5}|SUM)\](?:\[[TR]X-[CS]\])? +(?:local \S+ port \d+ connected (?:to|with) \S+ port \d+|` +
 		`\d+\.\d+ *- *\d+\.\d+ +sec +[\d.]+ +[KMGT]?(?:i?Bytes|Byte))|\[ *ID\](?:\[Role\])? +Interval|` +
 		`Accepted connection from \S+, port \d+$|iperf Done\.$|` +
 		`(?:Client connecting to \S+|Server listening on) (?:TCP|UDP|\d+).*)`)
 	iperfRow = pattern.MustCompile(iperfPrefix + `(?:(?:- ){5,}-? ?$|-{20,}$|Test Complete\. Summary Results:|` +
-		`iperf \d|iperf version|Linux \S+ \S+ #|Control connection MSS|Time: |\s+Cookie: |\s+TCP MSS: |\s+Target Bitrate|` +
+		`iperf \d|iperf version|Linux \S+ \S+ #|Control connection MSS|Time: |\s+Cookie: |\s+TCP MSS: |\s+Target ` +
+		`Bitrate|` +
 		`Starting Test: |CPU Utilization: |(?:snd|rcv)_tcp_congestion |Cookie: |Reverse mode, |Server output:|` +
-		`TCP window size|UDP buffer size|Sending \d+ byte datagrams|Binding to |Server listening on|Client connecting to|` +
+		`TCP window size|UDP buffer size|Sending \d+ byte datagrams|Binding to |Server listening on|Client ` +
+		`connecting ` +
+		`to|` +
 		`\[ *(?:\*?\d{1,5}|SUM)\](?:\[[TR]X-[CS]\])? |\[ *ID\]|WARNING: |warning: |MSS size|Window |` +
 		`iperf3?: |bind failed|connect failed|Write buffer size|Read buffer size|Enhanced (?:latency|Interval)|TOS )`)
 
 	netperfSure = pattern.MustCompile(`^(?:MIGRATED )?[A-Z]{2,6}[A-Z_/ ]* TEST from \S+`)
-	netperfRow  = pattern.MustCompile(`^(?:Recv +Send|Socket +(?:Size|Message)|Local +/?Remote|Size +Size|[Bb]ytes +[Bb]ytes|` +
+	netperfRow  = pattern.MustCompile(`^(?:Recv +Send|Socket +(?:Size|Message)|Local +/?Remote|Size +Size|[Bb]ytes ` +
+		`+[Bb]ytes|` +
 		`Send +Recv|Throughput|[\w ]+,[\w ,]+$|[\d. ]+$)`)
 
 	ddSure = pattern.MustCompile(`^dd: |^\d+\+\d+ records (?:in|out)$|^\d+ bytes .*(?:copied|transferred)`)
@@ -78,6 +83,7 @@ var (
 	curlSure = pattern.MustCompile(`^\s*% Total\s+% Received % Xferd`)
 	curlRow  = pattern.MustCompile(`^(?:\s*% Total|\s+Dload  Upload|\s*\d{1,3} +[\d.]+[kMG]? +\d|` +
 		`\s*(?:time|speed|size|http|response|url|content|remote|local|num|ssl)_\w+ ?[:=]|\s*-{5,}|[*<>{}] ?|curl: |` +
-		`--\d{4}-\d\d-\d\d \d\d:\d\d:\d\d--|Resolving |Connecting to |HTTP request sent|Length: |Saving to: |\S+ +\d{1,3}%\[|` +
+		`--\d{4}-\d\d-\d\d \d\d:\d\d:\d\d--|Resolving |Connecting to |HTTP request sent|Length: |Saving to: |\S+ ` +
+		`+\d{1,3}%\[|` +
 		`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(|HTTP/\d|[\w-]{1,40}: )`)
 )

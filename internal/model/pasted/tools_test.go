@@ -213,7 +213,9 @@ func TestRoutes(t *testing.T) {
 	const v4 = "default via 192.0.2.1 dev eth0 proto dhcp metric 100\n192.0.2.0/24 dev eth0 proto kernel scope " +
 		"link src 192.0.2.2\n"
 	for text, want := range map[string]string{
-		v4: `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; 192.0.2.0/24 254 "192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.2"`,
+		v4: `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; 192.0.2.0/24 254 "192.0.2.0/24 ` +
+			`dev ` +
+			`eth0 proto kernel scope link src 192.0.2.2"`,
 		"default via fe80::1 dev eth0 proto ra metric 1024 pref medium\n":                                         `::/0 254 "default via fe80::1 dev eth0 proto ra metric 1024 pref medium"`,
 		"default via inet6 fe80::1 dev eth0\n":                                                                    `0.0.0.0/0 254 "default via inet6 fe80::1 dev eth0"`,
 		"$ ip -6 route\ndefault dev tun0 metric 5\n":                                                              `::/0 254 "default dev tun0 metric 5"`,
@@ -223,18 +225,26 @@ func TestRoutes(t *testing.T) {
 		"unreachable default dev lo metric 4294967295 error -101\nprohibit 10.0.0.0/8\n":                          `0.0.0.0/0 254 "unreachable default dev lo metric 4294967295 error -101"; 10.0.0.0/8 254 "prohibit 10.0.0.0/8"`,
 		"default proto static\n\tnexthop via 192.0.2.1 dev eth0 weight 1\n\tnexthop dev tun0 weight 2 linkdown\n": `0.0.0.0/0 254 "default proto static nexthop via 192.0.2.1 dev eth0 weight 1 nexthop dev tun0 weight 2 linkdown" [{eth0 192.0.2.1 1 false} {tun0  2 true}]`,
 		"$ ip route\n" + v4 + "$ ip route\n" +
-			v4: `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; 192.0.2.0/24 254 "192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.2"`,
+			v4: `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; 192.0.2.0/24 254 ` +
+			`"192.0.2.0/24 ` +
+			`dev eth0 proto kernel scope link src 192.0.2.2"`,
 		v4 +
-			"\ndefault via 192.0.2.99 dev eth0 metric 100\n": `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; 192.0.2.0/24 254 "192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.2" | 0.0.0.0/0 254 "default via 192.0.2.99 dev eth0 metric 100"`,
+			"\ndefault via 192.0.2.99 dev eth0 metric 100\n": `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto ` +
+			`dhcp metric 100"; 192.0.2.0/24 254 "192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.2" | ` +
+			`0.0.0.0/0 254 "default via 192.0.2.99 dev eth0 metric 100"`,
 		"192.0.2.9 via 192.0.2.1 dev eth0 src 192.0.2.2 uid 0\n    cache\n10.0.0.1 from 192.0.2.2 dev eth1 uid 0\n " +
-			"   cache expires 5sec\n": `{ 192.0.2.9  0 0  eth0 192.0.2.1 192.0.2.2 0  } {192.0.2.2 10.0.0.1  0 0  eth1   0  }`,
+			"   cache expires 5sec\n": `{ 192.0.2.9  0 0  eth0 192.0.2.1 192.0.2.2 0  } {192.0.2.2 10.0.0.1  0 0  ` +
+			`eth1   0  }`,
 		"0:\tfrom all lookup local\n100:\tfrom 192.0.2.2 lookup main\n" +
-			v4[:53]: `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; {0   255 false} {100 192.0.2.2/32  254 false}`,
+			v4[:53]: `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; {0   255 false} {100 ` +
+			`192.0.2.2/32  254 false}`,
 		"100:\tfrom 192.0.2.2 lookup 101\n": `{100 192.0.2.2/32  101 true}`,
 		"$ ip route show table all\n" + v4[:53] +
-			"$ ip rule\n100:\tfrom 192.0.2.2 to 10.0.0.0/8 lookup 101 proto static\n": `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; {100 192.0.2.2/32 10.0.0.0/8 101 false}`,
+			"$ ip rule\n100:\tfrom 192.0.2.2 to 10.0.0.0/8 lookup 101 proto static\n": `0.0.0.0/0 254 "default via ` +
+			`192.0.2.1 dev eth0 proto dhcp metric 100"; {100 192.0.2.2/32 10.0.0.0/8 101 false}`,
 		"5:\tfrom all fwmark 0x1 lookup main\n6:\tnot from 10.0.0.0/8 lookup main\n7:\tfrom all " +
-			"unreachable\n8:\tfrom all lookup vpn\n": `{5   254 true} {6 10.0.0.0/8  254 true} {7   0 true} {8   1073741824 true}`,
+			"unreachable\n8:\tfrom all lookup vpn\n": `{5   254 true} {6 10.0.0.0/8  254 true} {7   0 true} {8   ` +
+			`1073741824 true}`,
 	} {
 		var machines []string
 		p := parse(t, text)
@@ -301,7 +311,8 @@ kern  :info  : [    2.500000] EXT4-fs (sda1): mounted filesystem
 			`{"interface":"eth1","kind":"pfifo","handle":"8001:","bytes":0,"packets":0,"drops":0,"overlimits":0,"backlog_bytes":0,"qlen_packets":0,"requeues":0},` +
 			`{"interface":"eth2","kind":"red","handle":"8002:","bytes":0,"packets":0,"drops":0,"overlimits":0,"backlog_bytes":0,"qlen_packets":0,"requeues":0}]`: s.Reading.End.Qdiscs,
 		`[{"interface":"eth1","index":0,"mac":"","mtu":0,"up":true,"qdiscs":[{"parent":"root","kind":"pfifo","options":{"limit":"1000"}}]}]`: s.Reading.Snapshot.Interfaces,
-		`{"lines":[{"at_ns":1500000000,"level":6,"text":"igb 0000:03:00.0 eth0: igb: eth0 NIC Link is Up 1000 Mbps Full Duplex"},{"at_ns":3000000000,"level":3,"text":"bonding: bond0: link status definitely down"},` +
+		`{"lines":[{"at_ns":1500000000,"level":6,"text":"igb 0000:03:00.0 eth0: igb: eth0 NIC Link is Up 1000 Mbps ` +
+			`Full Duplex"},{"at_ns":3000000000,"level":3,"text":"bonding: bond0: link status definitely down"},` +
 			`{"at_ns":0,"level":4,"text":"neighbour: arp_cache: neighbor table overflow!"}]}`: s.State.Log,
 		`["kernel log","parameters","qdiscs","softnet"]`: s.Pasted,
 	} {

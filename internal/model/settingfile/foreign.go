@@ -27,7 +27,8 @@ var foreignFormats = []struct {
 	{name: "chef", label: "Chef recipe", by: "`.rb`", endings: ".rb",
 		why: "recipes are programs, of which nothing is read"},
 	{name: "dockerfile", label: "Dockerfile", by: "`Dockerfile`, `Containerfile`", endings: ".dockerfile",
-		names: []string{"Dockerfile", "Containerfile", "dockerfile"}, content: regexp.MustCompile(`\A(#[^\n]*\n|\s)*FROM \S+`),
+		names: []string{"Dockerfile", "Containerfile", "dockerfile"}, content: regexp.MustCompile(`\A(#[^\n]*\n|` +
+			`\s)*FROM \S+`),
 		why: "an image has no kernel: what is set while it is built is not set in a container"},
 	{name: "python", label: "Python or Perl program", by: "`.py`, `.pl`", endings: ".py .pl",
 		content: regexp.MustCompile(`\A#!\S*(python|perl)|\A#!\S*env (python|perl)`),
@@ -79,7 +80,9 @@ func (f *File) foreign(text, why string) {
 
 // change matches a command that changes what is read here.
 var change = regexp.MustCompile(`\b(ethtool\s+(-[A-Z]|--(set|offload|features|coalesce|pause|config))|` +
-	`ip\s+link\s+set|ifconfig\s+\S+\s+\w|tc\s+qdisc\s+[a-z]+\s|cpupower\s+.*set|sysctl\s+-[a-z]*[wp])|/sys/class/net/|\[.?sysctl.?\]`)
+	`ip\s+link\s+set|ifconfig\s+\S+\s+\w|tc\s+qdisc\s+[a-z]+\s|cpupower\s+.*set|sysctl\s+-[a-z]*[wp])|` +
+	`/sys/class/net/|` +
+	`\[.?sysctl.?\]`)
 
 // sets reports whether a line of text may set what is read here.
 func sets(line string) bool { return mention.MatchString(line) || change.MatchString(line) }

@@ -18,13 +18,15 @@ func TestNICFiles(t *testing.T) {
 				"action 2\nethtool --config-ntuple eth0 delete 6\nsysctl -w net.ipv4.tcp_sack=1\n" +
 				"echo f > /sys/class/net/eth0/queues/rx-0/rps_cpus\necho 1 | sudo tee " +
 				"/sys/class/net/eth0/threaded\ncpupower frequency-set -g performance\n", scriptFile,
-			"nic eth0 coalesce adaptive-rx=off|nic eth0 coalesce rx-usecs=50|nic eth1 coalesce adaptive-rx=off|nic eth1 " +
+			"nic eth0 coalesce adaptive-rx=off|nic eth0 coalesce rx-usecs=50|nic eth1 coalesce adaptive-rx=off|nic " +
+				"eth1 " +
 				"coalesce rx-usecs=50|nic eth0 rss table=equal 4|nic eth0 rss " +
 				"udp4=sdfn|nic eth0 steering 5=tcp4 dst-port 80 action 2|nic eth0 steering " +
 				"6=none|net.ipv4.tcp_sack=1|nic eth0 queues rx-0/rps_cpus=f|nic eth0 napi threaded=1|cpu " +
 				"governor=performance"},
 		{"50-net.rules",
-			`ACTION=="add", SUBSYSTEM=="net", KERNEL=="eth3", RUN+="/sbin/ethtool -G $name rx 2048", ATTR{queues/rx-0/rps_cpus}="3"` + "\n", "udev",
+			`ACTION=="add", SUBSYSTEM=="net", KERNEL=="eth3", RUN+="/sbin/ethtool -G $name rx 2048", ` +
+				`ATTR{queues/rx-0/rps_cpus}="3"` + "\n", "udev",
 			"nic eth3 rings rx=2048|nic eth3 queues rx-0/rps_cpus=3"},
 		{"10-eth.link",
 			"[Match]\nOriginalName=eth2\n[Link]\nName=lan\nRxBufferSize=4096\nGenericReceiveOffload=no\nCombinedChannels=4\n", "systemd.link",

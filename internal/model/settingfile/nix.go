@@ -21,7 +21,8 @@ var _ = register(&format{
 var nixPath = regexp.MustCompile(`(?m)^\s*boot\.kernel\.sysctl\b`)
 
 // nixToken matches a token of Nix: a comment, a string, a name, a number, or a sign.
-var nixToken = regexp.MustCompile(`#[^\n]*|/\*(?s:.*?)\*/|''(?s:.*?)''|"(?:[^"\\]|\\.)*"|[A-Za-z_][\w'-]*|-?[0-9][0-9_.]*|\s+|.`)
+var nixToken = regexp.MustCompile(`#[^\n]*|/\*(?s:.*?)\*/|''(?s:.*?)''|"(?:[^"\\]|\\.)*"|[A-Za-z_][\w'-]*|` +
+	`-?[0-9][0-9_.]*|\s+|.`)
 
 // nixScope is a set of attributes that a text is in.
 type nixScope struct {

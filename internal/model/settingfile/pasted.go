@@ -30,12 +30,14 @@ var (
 	command = regexp.MustCompile(`^(?:\$\s+)?(?:sudo\s+)?(?:/(?:usr/)?sbin/)?sysctl((?:\s+-[A-Za-z-]+)*)\s+(.*)$`)
 	// program matches a line with another command that guides list together with parameters.
 	program = regexp.MustCompile(
-		`^(?:\$\s+)?(?:sudo\s+)?(?:/(?:usr/)?s?bin/)?(ethtool|ip|ifconfig|tc|modprobe|iptables|nft|systemctl|service|ulimit|cpupower)\s`)
+		`^(?:\$\s+)?(?:sudo\s+)?(?:/(?:usr/)?s?bin/)?(ethtool|ip|ifconfig|tc|modprobe|iptables|nft|systemctl|service|` +
+			`ulimit|cpupower)\s`)
 	// after matches what can follow a value and belongs to the next setting.
 	after = regexp.MustCompile(`[\s;,&]*((?:\s|^)(?:sudo\s+)?sysctl(?:\s+-[A-Za-z-]+)*)?[\s;,&]*$`)
 	// written matches a value that is written to a file below /proc/sys.
 	written = regexp.MustCompile(
-		`^(?:\$\s+)?(?:sudo\s+)?(?:(?:ba)?sh\s+-c\s+["'])?echo\s+(?:-n\s+)?([^|>]*?)\s*(?:>>?|\|\s*(?:sudo\s+)?tee(?:\s+-a)?)\s*/proc/sys/([^\s"']+)["']?$`)
+		`^(?:\$\s+)?(?:sudo\s+)?(?:(?:ba)?sh\s+-c\s+["'])?echo\s+(?:-n\s+)?([^|>]*?)\s*(?:>>?|\|` +
+			`\s*(?:sudo\s+)?tee(?:\s+-a)?)\s*/proc/sys/([^\s"']+)["']?$`)
 )
 
 // intended returns the settings "key = value" that a malformed line was meant to make, and why the

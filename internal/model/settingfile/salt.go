@@ -22,7 +22,8 @@ var _ = register(&format{
 	tree: (*treeReader).salt,
 })
 
-var saltFunction = regexp.MustCompile(`^(sysctl\.present|file\.(managed|append)|cmd\.run|pkg\.installed|service\.running|kmod\.present)$`)
+var saltFunction = regexp.MustCompile(`^(sysctl\.present|file\.(managed|append)|cmd\.run|pkg\.installed|` +
+	`service\.running|kmod\.present)$`)
 
 // salt reads a file of states.
 func (r *treeReader) salt(n *source.Node) {

@@ -64,8 +64,10 @@ func (f *File) withoutPrompts(text string) string {
 }
 
 // shellCommand matches a line that is a command with which people set something.
-var shellCommand = regexp.MustCompile(`^(sudo\s+)?(/(usr/)?s?bin/)?((sysctl|ethtool|ip|ifconfig|tc|modprobe|cpupower|docker|` +
-	`podman|systemctl|nmcli|uci|kubectl|ssh|export|sed)\s+\S|(echo|printf|cat)\s.*(>|\|\s*(sudo\s+)?tee)|for\s+\w+\s+in\s)`)
+var shellCommand = regexp.MustCompile(`^(sudo\s+)?(/(usr/)?s?bin/)?((sysctl|ethtool|ip|ifconfig|tc|modprobe|cpupower|` +
+	`docker|` +
+	`podman|systemctl|nmcli|uci|kubectl|ssh|export|sed)\s+\S|(echo|printf|cat)\s.*(>|\|\s*(sudo\s+)?tee)|` +
+	`for\s+\w+\s+in\s)`)
 
 // resemblesCommands reports whether a text without a name consists of commands: it begins with one, or with
 // a prompt, and has no line that is one of a list.

@@ -148,13 +148,16 @@ type treeReader struct {
 // parameterKey matches a kernel parameter that is the key of a mapping, and not a name of other
 // programs that has dots, such as fs.s3a.endpoint or net.peer.name.
 var parameterKey = regexp.MustCompile(
-	`^(net[./](core|ipv4|ipv6|netfilter|bridge|mptcp|unix|sctp|vrf|mpls|xfrm|smc|rds|inet|inet6|link|isr|nf_conntrack_max)([./][\w./*@:-]+)?|` +
+	`^(net[./](core|ipv4|ipv6|netfilter|bridge|mptcp|unix|sctp|vrf|mpls|xfrm|smc|rds|inet|inet6|link|isr|` +
+		`nf_conntrack_max)([./][\w./*@:-]+)?|` +
 		`kernel[./][a-z0-9_]+([./][a-z0-9_-]+)*|vm[./][a-z0-9_]+|sunrpc[./]\w+|user[./]max_\w+|kern[./][a-z0-9_.]+|` +
-		`fs[./](file-max|nr_open|aio-max-nr|inotify|pipe-|protected_|suid_|mount-max|epoll|lease|leases|quota|mqueue|nfs|binfmt)[\w./-]*)$`)
+		`fs[./](file-max|nr_open|aio-max-nr|inotify|pipe-|protected_|suid_|mount-max|epoll|lease|leases|quota|mqueue|` +
+		`nfs|binfmt)[\w./-]*)$`)
 
 // mention matches a kernel parameter of the network within a text.
 var mention = regexp.MustCompile(
-	`(?:^|[^\w.]|\bsysctl\.)((?:net[./](?:core|ipv4|ipv6|netfilter|bridge|mptcp|unix|sctp|inet6?)[./][\w./*-]+)|sunrpc[./]\w+|fs[./]file-max|/proc/sys/[\w./*-]+)`)
+	`(?:^|[^\w.]|\bsysctl\.)((?:net[./](?:core|ipv4|ipv6|netfilter|bridge|mptcp|unix|sctp|inet6?)[./][\w./*-]+)|` +
+		`sunrpc[./]\w+|fs[./]file-max|/proc/sys/[\w./*-]+)`)
 
 // isParameter reports whether a text is the name of a kernel parameter.
 func isParameter(text string) bool { return parameterKey.MatchString(text) }

@@ -168,7 +168,8 @@ func TestTicks(t *testing.T) {
 			100: "range -21474836 21474836 90000000"},
 		"net.ipv4.tcp_probe_interval = 70000000000": {
 			0: "range-ticks 0 178956970 70000000000 24", 250: "range 0 17179869 70000000000"},
-		"net.ipv4.icmp_ratelimit = 2147483648":        {0: "range 0 2147483647 2147483648", 250: "range 0 2147483647 2147483648"},
+		"net.ipv4.icmp_ratelimit = 2147483648": {0: "range 0 2147483647 2147483648", 250: "range 0 2147483647 " +
+			"2147483648"},
 		"net.ipv4.neigh.eth0.gc_stale_time = 8589935": {0: "", 250: "range -8589934 8589934 8589935"},
 		"net.ipv4.conf.eth0/1.tag = 2147483648":       {0: "range -2147483648 2147483647 2147483648"},
 		"net.ipv4.tcp_comp_sack_nr = 256":             {0: "range 0 255 256"},

@@ -86,7 +86,8 @@ var wrongLines = []struct{ line, want string }{
 	{"measure -c nas -Z", "iperf3's -Z, --zerocopy; here: the default"},
 	{"measure nas --parallel 4", "here: --streams"},
 	{"measure nas -b 1G/10",
-		`-b (--rate-cap) "1G/10": iperf3's /BURST is not supported: each connection is paced, without bursts; expected 1G`},
+		`-b (--rate-cap) "1G/10": iperf3's /BURST is not supported: each connection is paced, without bursts; ` +
+			`expected 1G`},
 	{"measure nas -b 1G/x", `"1G/x" is not a bit rate`},
 	{"measure nas -n 1G", "here: tests end by time: --duration"},
 	{"measure -s", "linerate serve"},
@@ -201,11 +202,13 @@ func wrongFiles(t *testing.T) {
 			"switch may be at its login\n",
 		"host.json": `{"schema":"linerate.snapshot/v1","over_s":3,"environment":{"host":"nas"},"reading":{"host":"nas","snapshot":{"interfaces":[{"interface":"enp3s0f0np0","mac":"02:00:00:00:00:01","mtu":1500,"up":true,"addresses":["192.0.2.1/24"]}],"routes":[{"table":254,"to":"198.51.100.0/24","text":"blackhole 198.51.100.0/24 proto static metric 1024"}]},` +
 			`"begin":{"interfaces":[{"interface":"enp3s0f0np0"}]},"end":{"began_ns":3000000000,"interfaces":[{"interface":"enp3s0f0np0","rx_dropped":5000,"rx_errors":70,"rx_crc_errors":70,"at_ns":3000000000}],"snmp":{"TcpExt.ListenOverflows":7}}},` +
-			`"state":{"parameters":{"net.ipv4.tcp_window_scaling":"0","net.ipv4.tcp_rmem":"4096 65536 262144"},"kernel_drops":{"lost":3,"rows":[{"reason":"IPV6_NDISC_NS_OTHERHOST","interface":"enp3s0f0np0","direction":"rx","protocol":"IPv6 ICMPv6","place":"__netif_receive_skb_list_core","packets":4000},{"reason":"NETFILTER_DROP","direction":"tx","packets":40}]},` +
+			`"state":{"parameters":{"net.ipv4.tcp_window_scaling":"0","net.ipv4.tcp_rmem":"4096 65536 ` +
+			`262144"},"kernel_drops":{"lost":3,"rows":[{"reason":"IPV6_NDISC_NS_OTHERHOST","interface":"enp3s0f0np0","direction":"rx","protocol":"IPv6 ICMPv6","place":"__netif_receive_skb_list_core","packets":4000},{"reason":"NETFILTER_DROP","direction":"tx","packets":40}]},` +
 			`"parts":[{"part":"parameters"},{"part":"nics","missing":"open ethtool: operation not permitted"}]}}`,
 		"top.jsonl": `{"schema":"linerate.top/v1","host":"nas-with-a-long-name.example.org","taken":"2026-03-01T14:02:31Z","window_s":1,"interfaces":[{"interface":"enp3s0f0np0","up":true,"rx_bps":9.4e9,"rx_pps":812345,"rx_limit_bps":1e10,"rx_share":0.957,"drops_per_s":12}],"cpus":[{"cpu":-1,"user":0.5,"softirq":0.4}],` +
 			`"flows":[{"local":"[2001:db8:1234:5678:9abc:def0:1234:5678]:443","remote":"[2001:db8:1234:5678:9abc:def0:1234:5679]:50000","state":"ESTAB","tx_bps":1e9,"rtt_us":310,"limited_by":"congestion window"}],` +
-			`"findings":[{"id":"ring-overrun","host":"nas","confidence":"certain","summary":"enp3s0f0np0 dropped packets because the host did not empty its receive ring in time"}]}` + "\n",
+			`"findings":[{"id":"ring-overrun","host":"nas","confidence":"certain","summary":"enp3s0f0np0 dropped ` +
+			`packets because the host did not empty its receive ring in time"}]}` + "\n",
 		"later.json": `{"schema":"linerate.snapshot/v1","over_s":3,"environment":{"host":"nas"},"reading":{"host":"nas","snapshot":{"interfaces":[{"interface":"enp3s0f0np0","mtu":9000,"up":true,"addresses":["192.0.2.1/24","2001:db8:1234:5678:9abc:def0:1234:5678/64"]}]}},"state":{"parameters":{"net.ipv4.tcp_rmem":"4096 131072 6291456"},"parts":[]}}`,
 	} {
 		if err := os.WriteFile(filepath.Join(".", name), []byte(text), 0o600); err != nil {

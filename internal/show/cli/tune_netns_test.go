@@ -247,7 +247,8 @@ func TestTuneBothBuffers(t *testing.T) {
 	}
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
-		small := `sysctls: {net.ipv4.tcp_no_metrics_save: 1, net.ipv4.tcp_rmem: "4096 131072 262144", net.ipv4.tcp_wmem: "4096 16384 262144"}`
+		small := `sysctls: {net.ipv4.tcp_no_metrics_save: 1, net.ipv4.tcp_rmem: "4096 131072 262144", ` +
+			`net.ipv4.tcp_wmem: "4096 16384 262144"}`
 		for name, text := range map[string]string{
 			"path.yaml": `study: path
 topology:

@@ -81,8 +81,10 @@ func TestNoiseIsNoSuccess(t *testing.T) {
 // TestNothingIsNoSuccess: a document of YAML or JSON without parameters is an error, however long, and
 // so is a script that sets nothing that is known.
 func TestNothingIsNoSuccess(t *testing.T) {
-	manifest := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  template:\n    spec:\n      containers:\n" +
-		strings.Repeat("      - name: web\n        image: nginx\n        ports: [{containerPort: 80}]\n        env: []\n", 100)
+	manifest := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  template:\n    spec:\n      " +
+		"containers:\n" +
+		strings.Repeat("      - name: web\n        image: nginx\n        ports: [{containerPort: 80}]\n        env: "+
+			"[]\n", 100)
 	for name, text := range map[string]string{
 		"deployment.yaml": manifest,
 		"two.yaml":        manifest + "---\n" + manifest,

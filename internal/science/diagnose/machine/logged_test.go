@@ -24,8 +24,10 @@ func TestLoggedFaults(t *testing.T) {
 			"allocation-failed possible 1, rcu-stall possible 1"},
 		{down("eth0") + "\n" + down("eth0") + "\n" + down("eth1"), ""},
 		{down("eth1") + "\n" + strings.Repeat(down("eth0")+"\n", 3), "link-lost possible 2"},
-		{"martian source 192.0.2.1 from 192.0.2.9, on dev eth0\nmartian source 192.0.2.1 from 192.0.2.8, on dev eth0\n" +
-			"martian source 192.0.2.1 from 192.0.2.7, on dev eth0\nmartian source 192.0.2.1 from 192.0.2.6, on dev eth0",
+		{"martian source 192.0.2.1 from 192.0.2.9, on dev eth0\nmartian source 192.0.2.1 from 192.0.2.8, on dev " +
+			"eth0\n" +
+			"martian source 192.0.2.1 from 192.0.2.7, on dev eth0\nmartian source 192.0.2.1 from 192.0.2.6, on dev " +
+			"eth0",
 			"martian possible 4"},
 		{strings.Repeat("net eth0: rx->offset: 0, size: -1\n", 7), "xen-response likely 2"},
 	} {
