@@ -20,7 +20,7 @@ const largestDictionary = 64 << 20
 // xzReader reads a file of xz(1) (The .xz File Format, version 1.2.1), which has streams of blocks.
 // The reader of package xz allocates whatever dictionary a block asks for, up to 4 GiB; this one
 // refuses those that are larger than largestDictionary. It reads blocks that are compressed with
-// LZMA2 alone, as xz(1) writes them unless it is told otherwise.
+// LZMA2 alone, as xz(1) writes them by default.
 type xzReader struct {
 	in    *bufio.Reader
 	block io.Reader // of the block that is read; nil: none is

@@ -27,7 +27,7 @@ func script(t *testing.T, name, text string) string {
 	return path
 }
 
-// TestReasons: why a host was not reached is told by a reason, with what the command said, and
+// TestReasons: an error says by a reason why a host was not reached, with what the command said, and
 // without the command's arguments, which may be secrets: errors are kept and shown.
 func TestReasons(t *testing.T) {
 	sh := func(text string) []string { return []string{"sh", "-c", text} }
@@ -96,7 +96,7 @@ func imitated(t *testing.T, hellos map[string]message.Hello, handle ...bus.Handl
 	}}
 }
 
-// TestHellos: an agent of another major release, and one that cannot serve, are told by their
+// TestHellos: an agent of another major release, and one that cannot serve, are known by their
 // first message; others can be asked.
 func TestHellos(t *testing.T) {
 	own := version.String()

@@ -1,13 +1,13 @@
 package pasted
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -109,26 +109,26 @@ func readings(lines []string, pieces []piece, seconds float64) (before, after []
 
 var (
 	// timed matches what a text has that says how much time passes between its parts.
-	timed = regexp.MustCompile(`(?m)\bsleep\s+\d|^Every \d|\bdate\b|` +
+	timed = pattern.MustCompile(`(?m)\bsleep\s+\d|^Every \d|\bdate\b|` +
 		`^\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d\b.*[#$>%]|` +
 		`\bwatch\s|^==> .*\d\d[:.-]?\d\d[:.-]?\d\d.* <==|` + months)
 	months = `\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d (?:\S+ )?(?:\S+ )?\d{4}\b`
-	ofDate = regexp.MustCompile(`^(?:[A-Z][a-z]{2},? )?(?:` + months +
+	ofDate = pattern.MustCompile(`^(?:[A-Z][a-z]{2},? )?(?:` + months +
 		`|\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d.*|` + stamp + `)$`)
 	stamp  = `\d{4}-\d\d-\d\d[ T_]\d\d[:.-]?\d\d[:.-]?\d\d(?:[.,]\d+)?(?:Z| ?[+-]\d\d:?\d\d)?`
-	inName = regexp.MustCompile(`[-_.]?(?:` + stamp + `|\d{8}[-_T]?\d{6}|\d\d[:.]?\d\d[:.]?\d\d)`)
-	asleep = regexp.MustCompile(`\bsleep\s+(\d{1,6}(?:\.\d{1,6})?)([smh]?)\b`)
+	inName = pattern.MustCompile(`[-_.]?(?:` + stamp + `|\d{8}[-_T]?\d{6}|\d\d[:.]?\d\d[:.]?\d\d)`)
+	asleep = pattern.MustCompile(`\bsleep\s+(\d{1,6}(?:\.\d{1,6})?)([smh]?)\b`)
 	// sleepsFirst matches a command that sleeps before it prints anything, and beforeOther what
 	// precedes a command that prints something.
-	sleepsFirst = regexp.MustCompile(`(?:^|[#$>%] ?)sleep\s+\d`)
-	beforeOther = regexp.MustCompile(`^(?:sleep\s+[\d.]+[smh]?\s*(?:;|&&)\s*|` +
+	sleepsFirst = pattern.MustCompile(`(?:^|[#$>%] ?)sleep\s+\d`)
+	beforeOther = pattern.MustCompile(`^(?:sleep\s+[\d.]+[smh]?\s*(?:;|&&)\s*|` +
 		`(?:for|while|until)\b[^;]*(?:;[^;]*)?;\s*do\s+)+`)
-	watched = regexp.MustCompile(`^Every (\d{1,6}(?:\.\d+)?)s: (\S.*?)(?:\s{2,}(?:([A-Za-z][\w.-]*): )?(\S.*))?$`)
+	watched = pattern.MustCompile(`^Every (\d{1,6}(?:\.\d+)?)s: (\S.*?)(?:\s{2,}(?:([A-Za-z][\w.-]*): )?(\S.*))?$`)
 	// stamped matches a prompt behind the time.
-	stamped = regexp.MustCompile(`^\[?((?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?)\]?\s+(\S.*)$`)
+	stamped = pattern.MustCompile(`^\[?((?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?)\]?\s+(\S.*)$`)
 )
 
-// layouts are those of times in a text, whose fractions Go reads without being told.
+// layouts are those of times in a text, to which time.Parse adds fractions of seconds by itself.
 var layouts = []string{"Mon Jan _2 15:04:05 MST 2006", "Mon Jan _2 15:04:05 2006", "Mon Jan _2 15:04:05 -07 2006",
 	"Mon Jan _2 03:04:05 PM MST 2006", "Mon _2 Jan 2006 03:04:05 PM MST", "Mon _2 Jan 15:04:05 MST 2006",
 	"Mon _2 Jan 2006 15:04:05 MST", "2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05",
@@ -183,7 +183,7 @@ func piecesOf(lines []string, quoted int, timed bool) (list []piece) {
 	host, slept, first, gap := "", 0.0, "", true
 	list = append(list, piece{of: " ", command: "the same"})
 	for n, text := range lines {
-		line := unquoted(strings.TrimRight(control.ReplaceAllString(text, ""), "\r\n\t "), quoted)
+		line := lineOf(text, quoted)
 		last := &list[len(list)-1]
 		if strings.TrimSpace(line) == "" {
 			gap = true

@@ -118,7 +118,7 @@ var hostAndProgram = pattern.MustCompile(`^([\w.-]{1,64}) ([\w./@()-]{1,60})(?:\
 // loggedBare parses a line of the output of dmesg(1) without time stamps, such as that of FreeBSD.
 func (m *machine) loggedBare(line string) bool {
 	bare := m.command.is("dmesg") || m.command.is("journalctl") && m.command.hasOption("o", "output", "cat")
-	if !bare || m.stamped || told(line, "dmesg") && netstate.MessageOf(line) == nil {
+	if !bare || m.stamped || claimed(line, "dmesg") && netstate.MessageOf(line) == nil {
 		return false
 	}
 	row := bareRow.FindStringSubmatch(line)
@@ -134,8 +134,8 @@ func (c command) hasOption(short, long, value string) bool {
 	return c.after("-"+short) == value || c.after("--"+long) == value || c.has("-"+short+value, "--"+long+"="+value)
 }
 
-// told reports whether another format than the named one tells that the line is its own.
-func told(line, name string) bool {
+// claimed reports whether another format than the named one is sure that the line is its own.
+func claimed(line, name string) bool {
 	return slices.ContainsFunc(formats, func(f *format) bool {
 		if f.name == name || !f.tells(line) || f.row == nil {
 			return false

@@ -70,7 +70,7 @@ func linuxParameter(line string) bool {
 // have the same name.
 func (m *machine) foreignParameter(line string) bool {
 	continued := m.command.is("sysctl") && m.last != nil && m.last.name == "sysctl of BSD" // a value of several lines
-	return (bsdParameter(line) || continued && !told(line, "sysctl of BSD")) && m.ignore()
+	return (bsdParameter(line) || continued && !claimed(line, "sysctl of BSD")) && m.ignore()
 }
 
 // parameter parses a line of sysctl(8).

@@ -164,10 +164,7 @@ func (r *reader) text(text string) {
 	number, quoted := 0, quotes(text)
 	for text := range strings.Lines(text) {
 		number++
-		if strings.IndexByte(text, '\x1b') >= 0 {
-			text = control.ReplaceAllString(text, "")
-		}
-		text = unquoted(strings.TrimRight(text, "\r\n\t "), quoted)
+		text = lineOf(text, quoted)
 		if strings.TrimSpace(text) == "" {
 			r.gap = true
 			if len(r.collected) > 0 {
@@ -182,6 +179,14 @@ func (r *reader) text(text string) {
 		}
 		r.read(l)
 	}
+}
+
+// lineOf returns a line of a text without its end, terminal control sequences and quotation marks of mail.
+func lineOf(text string, quoted int) string {
+	if strings.IndexByte(text, '\x1b') >= 0 {
+		text = control.ReplaceAllString(text, "")
+	}
+	return unquoted(strings.TrimRight(text, "\r\n\t "), quoted)
 }
 
 // quotes returns the depth of quotation marks of mail ("> ") that most lines of a text have.

@@ -288,7 +288,7 @@ func reportedMTU(runs []pingRun) int {
 }
 
 // lostBeyond returns the size of the largest packets that were answered, if those with one byte more were
-// not, and nobody said why. 0: it is not so.
+// not, and no router said why. 0: they were, or one did.
 func lostBeyond(runs []pingRun) int {
 	passed := 0
 	for _, r := range runs {

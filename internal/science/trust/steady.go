@@ -110,7 +110,7 @@ func (v view) sawtooth() float64 {
 
 const (
 	// stoodShare is the share of the median rate below which flows stand still, and stoodS the shortest
-	// such time, in seconds, that is told. A retransmission timeout is shorter.
+	// such time, in seconds, that fails the check. A retransmission timeout is shorter.
 	stoodShare, stoodS = 0.1, 1
 	// stoodDue is how many transactions must have been due in that time.
 	stoodDue = 20

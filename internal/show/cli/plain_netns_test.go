@@ -162,7 +162,7 @@ func sackOff(t *testing.T, name string, document []byte) {
 	}
 }
 
-// TestReasonsOfSSH: what ssh says of a host is told by a reason, with what to do, by doctor with and
+// TestReasonsOfSSH: what ssh says of a host becomes a reason, with what to do, by doctor with and
 // without --plain.
 func TestReasonsOfSSH(t *testing.T) {
 	kerneltest.Parallel(t)

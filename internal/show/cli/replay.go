@@ -123,7 +123,7 @@ was not kept; 130 interrupted.`,
 	return cmd
 }
 
-// longReplay is the length from which on the user is told how long it takes.
+// longReplay is the duration from which on standard error says how long the replay takes.
 const longReplay = 10 * time.Second
 
 // readCapture reads a capture file; "-": in.

@@ -7,8 +7,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// TestReplayRemarks: every kind of remark has words, and exactly one of a change and a warning; and each way in which
-// a file ends is told.
+// TestReplayRemarks: every kind of remark has words, and exactly one of a change and a warning; and so has each
+// kind of end that a file may have.
 func TestReplayRemarks(t *testing.T) {
 	for _, code := range record.ReplayCodes {
 		if (replayChanges[code] == "") == (replayDoubts[code] == "") {

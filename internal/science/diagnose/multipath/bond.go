@@ -25,7 +25,7 @@ var BondRules = []rule.Rule{
 // apart finds members of 802.3ad bonds that carry nothing although their link is up, because LACP did not
 // bring them into the active aggregator (drivers/net/bonding/bond_3ad.c).
 func apart(f facts.Trial) (findings []record.Finding) {
-	const nobody = "00:00:00:00:00:00"
+	const noPartner = "00:00:00:00:00:00"
 	for _, h := range f.Hosts {
 		for _, b := range h.State.Bonds {
 			finding := facts.Found(cause.LACPApart, h, record.Likely, cause.None{})
@@ -33,7 +33,7 @@ func apart(f facts.Trial) (findings []record.Finding) {
 			for _, m := range b.Slaves {
 				is := fact.ApartMember{Interface: m.Interface, Aggregator: m.Aggregator, Active: b.Aggregator,
 					Ports:   b.Ports,
-					Members: len(b.Slaves), Silent: m.PartnerMAC == nobody,
+					Members: len(b.Slaves), Silent: m.PartnerMAC == noPartner,
 					Churned: m.ActorChurn == "churned" || m.PartnerChurn == "churned"}
 				elsewhere := m.Aggregator > 0 && b.Aggregator > 0 && m.Aggregator != b.Aggregator
 				if b.Mode != "802.3ad" || m.Link != "up" || !elsewhere && !is.Silent && !is.Churned ||
