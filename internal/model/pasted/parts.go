@@ -23,8 +23,7 @@ func (m *machine) finishParts() {
 	m.addPart("rules", len(m.Reading.Snapshot.Rules) > 0)
 	m.addPart("every table", len(m.Reading.Snapshot.Rules) > 0 && (m.every ||
 		!slices.ContainsFunc(m.Reading.Snapshot.Rules, func(r netstate.RuleEntry) bool {
-			return r.Table > 0 &&
-				r.Other
+			return r.Table > 0 && r.Other
 		})))
 	flagged := false
 	for _, n := range m.notes {

@@ -100,18 +100,18 @@ func (n next) at(end, otherwise string, advice any) []record.Step {
 }
 
 // congestion returns what the congestion control carries at the loss and round trip that were
-// measured, which one carries more, and a lab of that path.
+// measured, if a response function of it is published (reno, cubic); which one carries more; and a lab
+// of that path.
 func (n next) congestion() (steps []record.Step) {
 	f := n.flow
 	known := n.path.RTTS > 0 && n.path.Segment > 0 && n.path.RateBps > 0
 	loss := missing(f)
-	if known && loss > 0 && !IsBBR(f) {
-		h := hint.LossCarries{CongestionControl: cmp.Or(f.CongestionControl, "cubic"), Loss: loss, RTTS: n.path.RTTS,
+	carries := map[string]func(loss float64) (low, high float64){"reno": n.path.Reno,
+		"cubic": n.path.Cubic}[f.CongestionControl]
+	if known && loss > 0 && carries != nil {
+		h := hint.LossCarries{CongestionControl: f.CongestionControl, Loss: loss, RTTS: n.path.RTTS,
 			MeasuredBps: f.GoodputBps}
-		h.LowBps, h.HighBps = n.path.Reno(loss)
-		if h.CongestionControl != "reno" {
-			h.LowBps, h.HighBps = n.path.Cubic(loss)
-		}
+		h.LowBps, h.HighBps = carries(loss)
 		steps = n.on("", h)
 	}
 	if !IsBBR(f) {

@@ -107,6 +107,12 @@ func TestNextOfCongestion(t *testing.T) {
 	if lab := steps[2].Hint.Is; lab != (hint.Reproduce{RateBps: 100e6, RTTS: 0.04, Loss: 0.002}) {
 		t.Errorf("%+v", lab)
 	}
+	f.CongestionControl = "htcp" // of which no response function is known here
+	for _, s := range Next(trial, f, &topology.Topology{}, "") {
+		if _, is := s.Hint.Is.(hint.LossCarries); is {
+			t.Errorf("of htcp: %+v", s.Hint.Is)
+		}
+	}
 	f.CongestionControl = "bbr"
 	if steps := Next(trial, f, &topology.Topology{}, ""); len(steps) != 1 {
 		t.Errorf("bbr: %+v", steps)

@@ -39,9 +39,7 @@ func (h *Host) Missing(part string) error {
 		part = finer.of
 	}
 	switch part {
-	case "":
-		return nil
-	case "interfaces", "interface counters", "neighbours", "routes", "qdiscs":
+	case "", "interfaces", "interface counters", "neighbours", "routes", "qdiscs":
 		return nil
 	case "cpu":
 		if len(h.Reading.Begin.CPU) > 0 || h.Boot {
