@@ -96,24 +96,16 @@ func rounded(v float64) float64 {
 
 // sources are where the response functions of congestion controls are from, and what they suppose.
 var sources = map[string]string{
-	"reno": "RFC 5681 by Mathis et al. 1997: each loss halves the window",
-	"":     "RFC 9438, section 5, and not less than RFC 5681 by Mathis et al. 1997",
+	"reno":  "RFC 5681 by Mathis et al. 1997: each loss halves the window",
+	"cubic": "RFC 9438, section 5, and not less than RFC 5681 by Mathis et al. 1997",
 }
 
 var (
 	_ = advise(func(h hint.LossCarries) string {
-		source := sources[h.CongestionControl]
-		if source == "" {
-			source = sources[""]
-		}
-		text := fmt.Sprintf("at a loss of %s and an RTT of %s ", unit.FormatPercent(h.Loss), unit.FormatSeconds(h.RTTS))
-		if h.CongestionControl != "reno" && h.CongestionControl != "cubic" {
-			text += h.CongestionControl + " has no response function here; cubic "
-		} else {
-			text += h.CongestionControl + " "
-		}
-		return text + fmt.Sprintf("carries %s in a connection (%s; losses single and random, no timeouts); "+
-			"measured: %s", rateRange(h.LowBps, h.HighBps), source, unit.FormatRate(h.MeasuredBps))
+		return fmt.Sprintf("at a loss of %s and an RTT of %s %s carries %s in a connection (%s; losses single and "+
+			"random, no timeouts); measured: %s", unit.FormatPercent(h.Loss), unit.FormatSeconds(h.RTTS),
+			h.CongestionControl, rateRange(h.LowBps, h.HighBps), sources[h.CongestionControl],
+			unit.FormatRate(h.MeasuredBps))
 	})
 	_ = advise(func(h hint.TryControl) string {
 		words := []string{"linerate", "measure", h.Address, "-C", h.CongestionControl}
