@@ -167,7 +167,8 @@ func (h *Host) reads(part string) bool {
 // described reports whether a text has a NIC's own settings or counters, and not only its state.
 func described(n netstate.NIC) bool {
 	return n.Driver != "" || n.BestMbps > 0 || n.SpeedMbps > 0 || n.Duplex != "" || n.Rings != nil ||
-		n.Channels != nil || n.Coalesce != nil || n.Pause != nil || n.Features != nil || n.Fixed != nil || n.Counters != nil
+		n.Channels != nil || n.Coalesce != nil || n.Pause != nil || n.Features != nil || n.Fixed != nil ||
+		n.Counters != nil
 }
 
 // Lacking returns the interfaces of which a pasted text has something, but not a part that it has of
