@@ -33,7 +33,7 @@ var tcpGrowths = []growth{
 		more: always((*facts.Host).Unread)},
 	{cause: cause.ChecksumErrors, counters: []string{"Tcp.InCsumErrors", "Udp.InCsumErrors", "Icmp.InCsumErrors",
 		"IpExt.InCsumErrors", "Udp6.InCsumErrors", "Icmp6.InCsumErrors"}, least: 1, confidence: record.Certain,
-		verdict: facts.Harmful},
+		verdict: facts.Harmful, explains: []string{"nic-bad-checksums"}},
 	{cause: cause.ConnectFails, counters: []string{"Tcp.AttemptFails"}, least: 10,
 		of: []string{"Tcp.ActiveOpens", "Tcp.PassiveOpens"}, share: 0.1, confidence: record.Likely,
 		paths: facts.Unanswered},
