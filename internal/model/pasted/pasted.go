@@ -152,6 +152,14 @@ func parseOnce(text string) (Text, error) {
 	r := reader{}
 	r.text(text)
 	r.finish()
+	if len(r.Machines) == 0 && len(r.Formats) > 0 {
+		var names []string
+		for _, f := range r.Formats[:min(len(r.Formats), 4)] {
+			names = append(names, f.Format)
+		}
+		return r.Text, fmt.Errorf("nothing could be judged: no rule uses what %s prints; add what ip -s -s link, "+
+			"ethtool IF, ss -tin and nstat -az print on the same host", strings.Join(names, ", "))
+	}
 	if len(r.Machines) == 0 {
 		return r.Text, errors.New("no part of the text could be read: expected what ip, ss, ethtool, tc, nstat, " +
 			"netstat, arp, sysctl, dmesg or ifconfig print, files of /proc, or a switch's table of MAC addresses")
