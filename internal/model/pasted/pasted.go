@@ -97,6 +97,7 @@ type context struct {
 	// that is not kept. counts has the counter names for the next line.
 	at     int
 	inside bool // whether an interface or the loopback is being parsed
+	class  bool // whether counters of tc -s are those of a class
 	vf     bool // whether counters of ip -s link are those of a virtual function
 	counts []string
 	// block and device are the block of ethtool and its interface, empty if unknown. modes is the

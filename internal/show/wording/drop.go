@@ -119,8 +119,12 @@ var (
 		return strings.Replace(text, " :", ":", 1)
 	})
 	_ = spell(func(_ string, q fact.Qdisc) string {
-		return fmt.Sprintf("%s %s on %s: %d dropped%s, %d sent, %d over the limit; %s wait now", q.Kind, q.Handle,
-			q.Interface, q.Dropped, within(q.OverS, q.Boot), q.Sent, q.OverLimit,
+		rate := ""
+		if q.RateBps > 0 {
+			rate = ", " + unit.FormatRate(q.RateBps)
+		}
+		return fmt.Sprintf("%s %s on %s%s: %d dropped%s, %d sent, %d over the limit; %s wait now", q.Kind, q.Handle,
+			q.Interface, rate, q.Dropped, within(q.OverS, q.Boot), q.Sent, q.OverLimit,
 			unit.FormatBytes(float64(q.WaitingBytes)))
 	})
 	_ = spell(func(_ string, r fact.FirewallRule) string {

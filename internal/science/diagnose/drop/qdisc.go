@@ -3,6 +3,7 @@ package drop
 import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/bottleneck"
@@ -37,12 +38,22 @@ func dropping(h *facts.Host, of cause.Of[cause.Qdisc], shaped bool) (findings []
 			confidence = record.Certain
 		}
 		finding := facts.Found(of, h, confidence, cause.Qdisc{Kind: q.Kind}).With(h.Name,
-			fact.Qdisc{Interface: q.Interface, Kind: q.Kind, Handle: q.Handle, Dropped: q.Drops, Sent: q.Packets,
+			fact.Qdisc{RateBps: rateOf(h, q.QdiscCounters), Interface: q.Interface, Kind: q.Kind, Handle: q.Handle, Dropped: q.Drops, Sent: q.Packets,
 				OverLimit: q.Overlimits, WaitingBytes: q.Backlog, Time: h.Time()}).At(h.Devices(q.Interface)...)
 		finding.About.Interface = q.Interface
 		findings = append(findings, *finding)
 	}
 	return findings
+}
+
+// rateOf returns the rate of a qdisc that is its interface's shaper. 0: not known, or it is none.
+func rateOf(h *facts.Host, q netstate.QdiscCounters) float64 {
+	for _, i := range h.Reading.Snapshot.Interfaces {
+		if i.Interface == q.Interface && i.Shaper != nil && i.Shaper.Kind == q.Kind {
+			return i.Shaper.RateBps
+		}
+	}
+	return 0
 }
 
 // QueueRules are about queueing disciplines.
@@ -51,6 +62,10 @@ var QueueRules = []rule.Rule{
 		Find:     eachQdisc(cause.QdiscDrop, false),
 		Holds:    queueHolds,
 		Explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
+}
+
+// ShaperRules are about shapers, whose limits are meant.
+var ShaperRules = []rule.Rule{
 	{ID: cause.Shaped.Code, Parts: []string{"qdiscs"}, Host: true, Load: true, Growth: true,
 		Find: eachQdisc(cause.Shaped, true), Holds: queueHolds,
 		Explains: []string{"tcp-retransmissions", "retransmission-refused"}},
