@@ -73,14 +73,15 @@ var (
 		fix: []string{"find where: ip -s -s link and ethtool -S at both ends, tc -s qdisc, then the switches between",
 			"what its congestion control carries at this loss and round-trip time: linerate limits bdp --help"}})
 	_ = say(cause.PathQueue, words[cause.None]{
-		text: "packets of connections wait in a queue on their path for longer than the path takes", read: "ss(8); RFC 8289",
-		found: "In a text: an established connection with at least 4 segments in flight has a smoothed round-trip time of " +
-			"at least 4 times its shortest, and 1 ms more.",
+		text: "packets of connections wait in a queue on their path for longer than the path takes",
+		read: "ss(8); RFC 8289",
+		found: "In a text: an established connection with at least 4 segments in flight has a smoothed round-trip " +
+			"time of at least 4 times its shortest, and 1 ms more.",
 		fix: []string{"find the queue: tc -s qdisc at both ends, and the slowest link between, which is full or shaped",
-			"if it is this host's own: tc qdisc replace dev DEV root fq_codel, or cake with a rate below the uplink's"}})
+			"if it is this host's own: tc qdisc replace dev DEV root fq_codel, or cake below the uplink's rate"}})
 	_ = spell(func(_ string, w fact.PathQueue) string {
-		return fmt.Sprintf("%s to %s: round-trip time %.3g ms, of which the path takes %.3g ms (minrtt)", w.Local, w.Remote,
-			float64(w.RTTUs)/1e3, float64(w.MinRTTUs)/1e3)
+		return fmt.Sprintf("%s to %s: round-trip time %.3g ms, of which the path takes %.3g ms (minrtt)", w.Local,
+			w.Remote, float64(w.RTTUs)/1e3, float64(w.MinRTTUs)/1e3)
 	})
 	_ = say(cause.UnreadData, words[cause.None]{
 		text: "data has arrived that its program does not read", read: "tcp(7)",

@@ -98,14 +98,15 @@ var (
 	})
 	_ = say(cause.Shaped, words[cause.Qdisc]{
 		summary: func(f record.Finding, a cause.Qdisc) string {
-			return fmt.Sprintf("a shaper (%s) limits what %s sends; its queue drops packets so that TCP keeps to that rate",
+			return fmt.Sprintf("a shaper (%s) limits what %s sends; its queue drops packets so that TCP keeps to "+
+				"that rate",
 				a.Kind, f.About.Interface)
 		},
-		fix: []string{"none if the rate is meant, such as a little less than an uplink's; otherwise a higher one: tc -s " +
-			"qdisc show dev DEV, tc class show dev DEV"},
+		fix: []string{"none if the rate is meant, such as a little less than an uplink's; otherwise a higher one: " +
+			"tc -s qdisc show dev DEV, tc class show dev DEV"},
 		readFor: func(a cause.Qdisc) string { return "tc-" + a.Kind + "(8); RFC 7567" },
-		found: "A shaper (cake, htb, hfsc, tbf) held packets back, and active queue management (cake, codel, fq_codel, pie, " +
-			"red, …) dropped all that it dropped, at most one packet in 20.",
+		found: "A shaper (cake, htb, hfsc, tbf) held packets back, and active queue management (cake, codel, " +
+			"fq_codel, pie, red, …) dropped all that it dropped, at most one packet in 20.",
 	})
 
 	_ = spell(func(_ string, d fact.Dropped) string {

@@ -70,8 +70,8 @@ var (
 			"TSO where scatter-gather is off, without which the kernel keeps them off.",
 	})
 	_ = say(cause.OffloadsNotOffered, words[cause.None]{
-		summary: about("the hypervisor offers DEV no segmentation offload: each segment is a packet of its own for the " +
-			"virtual machine and its host"),
+		summary: about("the hypervisor offers DEV no segmentation offload: each segment is a packet of its own for " +
+			"the virtual machine and its host"),
 		fix: []string{"at the hypervisor, not here, where it is fixed: offer transmit checksums and TSO (of virtio: " +
 			"csum and host_tso4 on, and a backend that takes them, as vhost-net with vnet_hdr does)"},
 		read:  "Virtual I/O Device (VIRTIO), Network Device, Feature bits; " + offloadDocument,

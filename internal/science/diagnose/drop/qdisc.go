@@ -38,7 +38,8 @@ func dropping(h *facts.Host, of cause.Of[cause.Qdisc], shaped bool) (findings []
 			confidence = record.Certain
 		}
 		finding := facts.Found(of, h, confidence, cause.Qdisc{Kind: q.Kind}).With(h.Name,
-			fact.Qdisc{RateBps: rateOf(h, q.QdiscCounters), Interface: q.Interface, Kind: q.Kind, Handle: q.Handle, Dropped: q.Drops, Sent: q.Packets,
+			fact.Qdisc{RateBps: rateOf(h, q.QdiscCounters), Interface: q.Interface, Kind: q.Kind, Handle: q.Handle,
+				Dropped: q.Drops, Sent: q.Packets,
 				OverLimit: q.Overlimits, WaitingBytes: q.Backlog, Time: h.Time()}).At(h.Devices(q.Interface)...)
 		finding.About.Interface = q.Interface
 		findings = append(findings, *finding)

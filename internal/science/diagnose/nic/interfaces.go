@@ -52,7 +52,8 @@ var Rules = []rule.Rule{
 	{ID: cause.BridgeMTUMixed.Code, Host: true, Parts: []string{"bridges"}, Find: rule.Each(rule.EveryHost, bridgeMTU),
 		Explains: []string{"fragmentation-needed", "tx-dropped"}},
 	{ID: cause.MTUAboveUplink.Code, Host: true, Parts: []string{"mtus", "routes"},
-		Find: rule.Each(rule.EveryHost, mtuAboveUplink), Explains: []string{"fragmentation-needed", "fragmentation", "unreachable-sent"}},
+		Find: rule.Each(rule.EveryHost, mtuAboveUplink), Explains: []string{"fragmentation-needed", "fragmentation",
+			"unreachable-sent"}},
 }
 
 // linkOf returns the state of a NIC's link as evidence.

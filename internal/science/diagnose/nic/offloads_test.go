@@ -76,7 +76,7 @@ func TestOffloadsNotOffered(t *testing.T) {
 			s.Pasted = []string{"features"}
 		}, ""},
 		{"offered", "virtio_net", func(_ *netstate.HostSnapshot, n *netstate.NIC) { n.Features[tso] = true }, ""},
-		{"no features were read", "virtio_net", func(_ *netstate.HostSnapshot, n *netstate.NIC) { n.Features = nil }, ""},
+		{"no features", "virtio_net", func(_ *netstate.HostSnapshot, n *netstate.NIC) { n.Features = nil }, ""},
 		{"a card", "r8169", nil, ""},
 	} {
 		s := diagnosetest.HostNamed("nas", 15)
