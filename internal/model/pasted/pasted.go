@@ -74,7 +74,7 @@ type machine struct {
 	ethtools
 	bondIndex
 	interrupts
-	loadIndex
+	measurements
 	governors
 	pciDevices
 	sysfsIndex
@@ -114,6 +114,7 @@ type context struct {
 	// What other formats keep is in their files.
 	cpuState
 	pciState
+	sysstatContext
 	stamping
 	parameters
 	pinging

@@ -450,6 +450,7 @@ func (r *reader) finish() {
 		m.finishProbes()
 		m.finishFirewall()
 		m.finishSystem()
+		m.finishMeasured()
 		if !m.used {
 			continue
 		}
