@@ -36,7 +36,7 @@ type piece struct {
 // where the text itself does not say it. 0: that is unknown.
 func ParseOver(text string, seconds float64) (Text, error) {
 	lines := strings.SplitAfter(text, "\n")
-	pieces := piecesOf(lines, quotes(text), seconds > 0 || timed.MatchString(text))
+	pieces := piecesOf(lines, quotes(text))
 	before, after, left, over, untimed := readings(lines, pieces, seconds)
 	if over == 0 {
 		p, err := parseOnce(text)
@@ -108,10 +108,6 @@ func readings(lines []string, pieces []piece, seconds float64) (before, after []
 }
 
 var (
-	// timed matches what a text has that says how much time passes between its parts.
-	timed = pattern.MustCompile(`(?m)\bsleep\s+\d|^Every \d|\bdate\b|` +
-		`^\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d\b.*[#$>%]|` +
-		`\bwatch\s|^==> .*\d\d[:.-]?\d\d[:.-]?\d\d.* <==|` + months)
 	months = `\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d (?:\S+ )?(?:\S+ )?\d{4}\b`
 	ofDate = pattern.MustCompile(`^(?:[A-Z][a-z]{2},? )?(?:` + months +
 		`|\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d.*|` + stamp + `)$`)
@@ -147,9 +143,18 @@ func timeOf(text string) (at moment, is bool) {
 	return at, false
 }
 
+// dateOf parses a line that has nothing but a time, as date(1) prints it. Is is false if it is none.
+func dateOf(line string) (at moment, is bool) {
+	const longest = 60
+	if line = strings.TrimSpace(line); len(line) > longest || !ofDate.MatchString(line) {
+		return at, false
+	}
+	return timeOf(line)
+}
+
 // untimed returns a line without the time before a prompt, and that time.
 func untimed(line string) (prompt string, at moment, is bool) {
-	if line == "" || line[0] != '[' && (line[0] < '0' || line[0] > '9') {
+	if line == "" || line[0] != '[' && (line[0] < '0' || line[0] > '9') || !mayPrompt(line) {
 		return line, at, false
 	}
 	m := stamped.FindStringSubmatch(line)
@@ -174,11 +179,8 @@ func seconds(line string) float64 {
 var growing = []string{"interfaces", "nics", "snmp", "softnet", "qdiscs", "nftables", "interrupts", "softirqs",
 	"cpu times"}
 
-// piecesOf returns the outputs of the commands of a text. None: nothing in it says the time.
-func piecesOf(lines []string, quoted int, timed bool) (list []piece) {
-	if !timed && len(lines) > 100_000 {
-		return nil
-	}
+// piecesOf returns the outputs of the commands of a text.
+func piecesOf(lines []string, quoted int) (list []piece) {
 	now := map[string]moment{} // of each host
 	host, slept, first, gap := "", 0.0, "", true
 	list = append(list, piece{of: " ", command: "the same"})
@@ -228,7 +230,7 @@ func piecesOf(lines []string, quoted int, timed bool) (list []piece) {
 			list, first = append(list, p), ""
 			continue
 		}
-		if at, is := timeOf(line); is && ofDate.MatchString(strings.TrimSpace(line)) {
+		if at, is := dateOf(line); is {
 			if now[host] = at; last.from == n && !strings.HasPrefix(last.command, "date") {
 				last.at = at // the first line of an output is its time
 			}
