@@ -114,6 +114,10 @@ func (r *reader) readKnown(l line) {
 
 // isNoise reports whether a line is what shells and programs print instead of an output.
 func isNoise(text string) bool {
+	const longest = 40 // of complaints with ": "
+	if len(text) > longest && !strings.Contains(text[len(text)-longest:], ": ") && text[0]|0x20 != 'l' && text[0] != '[' {
+		return false
+	}
 	text = strings.ToLower(strings.TrimSuffix(text, "."))
 	for _, said := range complaints {
 		if before, is := strings.CutSuffix(text, said); is && (before == "" || strings.HasSuffix(before, ": ")) {
@@ -299,7 +303,9 @@ func (r *reader) guess(l line) {
 	trial := r.scratch
 	r.blank(trial)
 	guessed := func(f *format) bool { return !f.shapeless && f.row != nil && f != r.shape }
-	if !slices.ContainsFunc(formats, func(f *format) bool { return guessed(f) && trial.try(f, l.text) }) {
+	if !slices.ContainsFunc(kindsOfFormats().guessed, func(f *format) bool {
+		return f != r.shape && trial.try(f, l.text)
+	}) {
 		r.lose(l)
 		return
 	}

@@ -278,6 +278,7 @@ func (m *machine) finishMeasured() {
 	for _, x := range order { // so that the reading before has what grows
 		m.grow(x, 0)
 	}
+	slices.SortFunc(m.Reading.End.Softnet, func(a, b netstate.SoftnetCounters) int { return a.CPU - b.CPU })
 	before, chosen := m.HostSnapshot, m.Intervals
 	before.Reading.End.Interfaces = slices.Clone(m.Reading.End.Interfaces)
 	before.Reading.End.Softnet = slices.Clone(m.Reading.End.Softnet)
@@ -292,7 +293,8 @@ func (m *machine) finishMeasured() {
 // grow adds the growth of counters over so many seconds at the rates of a measurement.
 func (m *machine) grow(x *measurement, seconds float64) {
 	end := &m.Reading.End
-	for name, rate := range x.rates {
+	for _, name := range slices.Sorted(maps.Keys(x.rates)) {
+		rate := x.rates[name]
 		n := uint64(rate*seconds + 0.5)
 		switch x.of.part {
 		case "softnet":
