@@ -151,7 +151,7 @@ func parseOnce(text string) (Text, error) {
 		return Text{}, fmt.Errorf("the text has %d bytes: expected at most %d", len(text), LargestText)
 	}
 	r := reader{}
-	r.text(text)
+	r.text(text, 0)
 	r.finish()
 	if len(r.Machines) == 0 {
 		return r.Text, errors.New("no part of the text could be read: expected what ip, ss, ethtool, tc, nstat, " +
@@ -160,9 +160,9 @@ func parseOnce(text string) (Text, error) {
 	return r.Text, nil
 }
 
-// text reads lines.
-func (r *reader) text(text string) {
-	number, quoted := 0, quotes(text)
+// text reads lines, of which so many precede in the file.
+func (r *reader) text(text string, number int) {
+	quoted := quotes(text)
 	for text := range strings.Lines(text) {
 		number++
 		text = lineOf(text, quoted)

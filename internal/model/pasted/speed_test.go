@@ -36,7 +36,7 @@ func samplesText(t testing.TB, size int) string {
 // processes and prose, of which nothing is used, and the samples.
 func largeTexts(t testing.TB, size int) map[string]string {
 	random := rand.New(rand.NewPCG(1, 2))
-	words := strings.Fields("the quick brown fox jumps over lazy dogs and request response error timeout after 12 4711 0.5")
+	words := strings.Fields("the quick brown fox jumps over lazy dogs and request response error timeout 12 4711 0.5")
 	phrase := func(n int) string {
 		var list []string
 		for range n {
@@ -58,8 +58,8 @@ func largeTexts(t testing.TB, size int) map[string]string {
 				two(), phrase(8))
 		},
 		"processes": func() string {
-			return fmt.Sprintf("root %9d  0.0  0.1 169836 13100 ?        Ss   Nov28   0:%02d /usr/bin/app --port=%d %s", two(),
-				two(), two(), phrase(2))
+			return fmt.Sprintf("root %9d  0.0  0.1 169836 13100 ?        Ss   Nov28   0:%02d /usr/bin/app --port=%d %s",
+				two(), two(), two(), phrase(2))
 		},
 		"prose": func() string { return phrase(6 + random.IntN(10)) },
 	} {

@@ -15,8 +15,8 @@ var (
 	// sysstatHead matches the first line: "Linux 4.11.11-coreos (node)  08/07/17  _x86_64_  (8 CPU)".
 	sysstatHead = pattern.MustCompile(`^Linux (\S{1,64}) \(([\w.-]{1,64})\)\s+(\S{1,12})\s+_\w+_\s+\((\d{1,5}) CPU\)$`)
 	// sarHead matches the heads of tables that no other program prints.
-	sarHead = pattern.MustCompile(`^(?:\d\d:\d\d:\d\d(?: [AP]M)?|[A-ZÀ-Ýa-zà-ý]{3,10}\.? ?:)\s+(?:CPU\s+%us\w+\s+%nice\s|` +
-		`CPU\s+total/s\s|IFACE\s+rx|active/s\s|atmptf/s\s|i\w+6?/s\s|totsck\s)`)
+	sarHead = pattern.MustCompile(`^(?:\d\d:\d\d:\d\d(?: [AP]M)?|[A-ZÀ-Ýa-zà-ý]{3,10}\.? ?:)\s+(?:` +
+		`CPU\s+%us\w+\s+%nice\s|CPU\s+total/s\s|IFACE\s+rx|active/s\s|atmptf/s\s|i\w+6?/s\s|totsck\s)`)
 	// sysstatTime matches what begins the rows: a time, or the word for the average.
 	sysstatTime = pattern.MustCompile(
 		`^(?:(\d\d:\d\d:\d\d(?: [AP]M)?)|(?:Average|Durchschn\.?|Moyenne|Media|Média|Summary) ?:)\s+`)

@@ -19,8 +19,12 @@ func inInterval(r *Rule, f facts.Trial, finding *record.Finding) {
 			continue
 		}
 		for _, i := range h.Intervals {
-			if slices.ContainsFunc(r.needs(), func(part string) bool { return isOf(i, part, finding.About.Interface) }) &&
-				(r.Growth || i.Part == "cpu") {
+			if !r.Growth && i.Part != "cpu" {
+				continue
+			}
+			if slices.ContainsFunc(r.needs(), func(part string) bool {
+				return isOf(i, part, finding.About.Interface)
+			}) {
 				finding.With(h.Name, fact.Interval{Day: i.Day, From: i.From, To: i.To, Among: i.Among})
 			}
 		}
