@@ -264,7 +264,7 @@ func (m *machine) finishMeasured() {
 		}
 		order = append(order, x)
 		if x.of.part == "cpu" {
-			m.State.CPULoad = x.loads
+			m.State.CPULoad = m.withAverages(x.loads)
 			m.addPart("cpu load", true)
 		} else if s := x.in.seconds(); over == 0 || s < over {
 			over = s
@@ -290,6 +290,19 @@ func (m *machine) finishMeasured() {
 	}
 	m.Since(before, over)
 	m.Intervals = chosen
+}
+
+// withAverages adds to the loads of an interval those on average of CPUs that it lacks, because a text may
+// have only a part of its lines.
+func (m *machine) withAverages(loads []netstate.CPULoad) []netstate.CPULoad {
+	for _, x := range m.measured {
+		for _, l := range x.loads {
+			if x.in.seconds() == 0 && !slices.ContainsFunc(loads, func(o netstate.CPULoad) bool { return o.CPU == l.CPU }) {
+				loads = append(loads, l)
+			}
+		}
+	}
+	return loads
 }
 
 // grow adds the growth of counters over so many seconds at the rates of a measurement.
