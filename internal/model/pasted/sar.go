@@ -297,7 +297,8 @@ func (m *machine) finishMeasured() {
 func (m *machine) withAverages(loads []netstate.CPULoad) []netstate.CPULoad {
 	for _, x := range m.measured {
 		for _, l := range x.loads {
-			if x.in.seconds() == 0 && !slices.ContainsFunc(loads, func(o netstate.CPULoad) bool { return o.CPU == l.CPU }) {
+			same := func(o netstate.CPULoad) bool { return o.CPU == l.CPU }
+			if x.in.seconds() == 0 && !slices.ContainsFunc(loads, same) {
 				loads = append(loads, l)
 			}
 		}
