@@ -74,7 +74,7 @@ type machine struct {
 	ethtools
 	bondIndex
 	interrupts
-	loadIndex
+	measurements
 	governors
 	pciDevices
 	sysfsIndex
@@ -115,6 +115,7 @@ type context struct {
 	// What other formats keep is in their files.
 	cpuState
 	pciState
+	sysstatContext
 	stamping
 	parameters
 	pinging
@@ -151,7 +152,7 @@ func parseOnce(text string) (Text, error) {
 		return Text{}, fmt.Errorf("the text has %d bytes: expected at most %d", len(text), LargestText)
 	}
 	r := reader{}
-	r.text(text)
+	r.text(text, 0)
 	r.finish()
 	if len(r.Machines) == 0 && len(r.Formats) > 0 {
 		var names []string
@@ -168,9 +169,9 @@ func parseOnce(text string) (Text, error) {
 	return r.Text, nil
 }
 
-// text reads lines.
-func (r *reader) text(text string) {
-	number, quoted := 0, quotes(text)
+// text reads lines, of which so many precede in the file.
+func (r *reader) text(text string, number int) {
+	quoted := quotes(text)
 	for text := range strings.Lines(text) {
 		number++
 		text = lineOf(text, quoted)
