@@ -141,7 +141,6 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	fix, err := f.find(run, args[1:])
 	if errors.Is(err, remedy.ErrNoSetting) {
 		if lines := next(run); len(lines) > 0 {
-			say(s.err, "linerate: %v\n", err)
 			fix, err = &remedy.Fix{Name: heldBack, Advice: lines}, nil
 		}
 	}
