@@ -95,7 +95,7 @@ func plainOf(ctx context.Context, s streams, hosts []reach.Host) (list []netstat
 		text.Lost += one.Lost
 		text.NotUnderstood = append(text.NotUnderstood, one.NotUnderstood...)
 		if len(one.Missing) > 0 {
-			say(s.err, "linerate: %s has no %s: rules that need them are not evaluated\n", one.Snapshot.Reading.Host,
+			say(s.hints(), "linerate: %s has no %s: rules that need them are not evaluated\n", one.Snapshot.Reading.Host,
 				source.Or(one.Missing))
 		}
 	}

@@ -150,12 +150,12 @@ func (f runFlags) resumeRun(ctx context.Context, s streams) error {
 // stderr.
 func (f runFlags) conduct(ctx context.Context, s streams, what string, trials func(run.Options) (*record.Run, error)) (
 	*record.Run, error) {
-	claim, err := claimActive(ctx, s.err, what, f.wait)
+	claim, err := claimActive(ctx, s, what, f.wait)
 	if err != nil {
 		return nil, err
 	}
 	defer claim.Leave()
-	options, progress := f.options, newProgress(s.err, f.quiet)
+	options, progress := f.options, newProgress(s.hints())
 	options.Progress = func(p run.Progress) {
 		claim.Describe(runTitle(p.Run, options.RunName))
 		progress.show(p)

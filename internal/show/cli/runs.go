@@ -103,9 +103,9 @@ func (f runsFlags) list(ctx context.Context, s streams) error {
 		}
 		return text.Runs(s.out, list.Runs, list.Latest, textOptions(s.out, ""))
 	case f.study != "" || f.text != "" || !f.since.IsZero():
-		say(s.err, "No such runs; linerate runs lists all.\n")
+		say(s.hints(), "No such runs; linerate runs lists all.\n")
 	default:
-		say(s.err,
+		say(s.hints(),
 			"No runs yet. linerate measure ADDRESS keeps a measurement, and linerate run STUDY makes a run; see "+
 				"linerate studies.\n")
 	}
