@@ -114,7 +114,7 @@ func runsWithTrials(ctx context.Context, references ...string) ([]*record.Run, e
 // doubt returns the exit status for a run in which a trust check of its own figures failed.
 func doubt(runs ...*record.Run) error {
 	for _, run := range runs {
-		if len(record.Doubts(run.Trust)) > 0 {
+		if len(record.Doubts(run.Trust)) > 0 || len(run.Design.LeftOut) > 0 {
 			return statusError{ExitDoubt, nil}
 		}
 	}
