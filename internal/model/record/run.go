@@ -80,6 +80,9 @@ type Run struct {
 	Published []Published `json:"published,omitempty"`
 	// Address is the address of a measurement's server, as connected to, or its URL.
 	Address string `json:"address,omitempty"`
+	// Unfinished is the window of a measurement as far as it was measured when it was last saved. Nil: the
+	// measurement has ended, or its window has not begun.
+	Unfinished *Trial `json:"unfinished,omitempty"`
 	// Expect is the result of a measurement's expectation. Nil: nothing was expected.
 	Expect *Expectation `json:"expect,omitempty"`
 	// Again is the command that repeats the run.

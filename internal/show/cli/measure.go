@@ -180,6 +180,12 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 		others.Reset()
 		shown.replace(measureLine(p))
 	}
+	o.Until = func(run *record.Run) {
+		f.keep.until(ctx, run)
+		if held := f.keep.held; held != nil && held.run != nil {
+			claim.Describe(runTitle(held.run.ID, held.run.Name) + ", of measure " + strings.Join(addresses, " "))
+		}
+	}
 	var run *record.Run
 	linger, end := lingering(ctx)
 	defer end()
@@ -189,6 +195,9 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 		return err
 	})
 	shown.end()
+	if err != nil {
+		f.keep.abandon(ctx, err)
+	}
 	switch {
 	case err != nil && linger.Err() != nil:
 		return statusError{ExitInterrupted,

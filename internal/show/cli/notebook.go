@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"linerate/internal/control/measure"
 	"linerate/internal/control/notebook"
 	_ "linerate/internal/control/notebook/sqlite" // registers its store, as the import of another one would
 	"linerate/internal/model/record"
@@ -78,6 +79,7 @@ func storedRuns(ctx context.Context, references ...string) ([]*record.Run, error
 		if err != nil {
 			return nil, err
 		}
+		measure.Recover(run)
 		// A measurement was concluded with what it knew of the network, and it cannot be resumed.
 		if (run.Status == notebook.Running || run.Status == notebook.Interrupted) && run.StudyFile != "" {
 			conclude.Conclude(run)
