@@ -3,6 +3,7 @@ package chart
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/unit"
 	"linerate/internal/show/figure"
@@ -10,6 +11,23 @@ import (
 	"linerate/internal/show/view"
 	"linerate/internal/show/words"
 )
+
+// curve returns the line from a to b. Links within a column bend to the side.
+func (e *edge) curve() []figure.Point {
+	a, b := figure.Point{X: e.a.x, Y: e.a.y}, figure.Point{X: e.b.x, Y: e.b.y}
+	if e.a.node.column != e.b.node.column {
+		return figure.Curve(a, b)
+	}
+	a.X, b.X = e.a.node.x+e.a.node.w, e.b.node.x+e.b.node.w
+	out := figure.Point{X: max(a.X, b.X) + 26, Y: (a.Y + b.Y) / 2}
+	first, second := figure.Curve(a, out), figure.Curve(out, b)
+	return append(first, second[1:]...)
+}
+
+func (s *slot) name() string {
+	name, _, _ := strings.Cut(s.label, " ")
+	return strings.TrimSuffix(s.node.name+"."+name, ".")
+}
 
 // lane is a line of a link: the direction that is shown or, of a link with load in both, one of
 // two lines beside each other.

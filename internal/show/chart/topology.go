@@ -198,23 +198,6 @@ func (g *graph) draw(width float64, line, label func(*figure.Drawing, *edge)) *f
 	return d
 }
 
-// curve returns the line from a to b. Links within a column bend to the side.
-func (e *edge) curve() []figure.Point {
-	a, b := figure.Point{X: e.a.x, Y: e.a.y}, figure.Point{X: e.b.x, Y: e.b.y}
-	if e.a.node.column != e.b.node.column {
-		return figure.Curve(a, b)
-	}
-	a.X, b.X = e.a.node.x+e.a.node.w, e.b.node.x+e.b.node.w
-	out := figure.Point{X: max(a.X, b.X) + 26, Y: (a.Y + b.Y) / 2}
-	first, second := figure.Curve(a, out), figure.Curve(out, b)
-	return append(first, second[1:]...)
-}
-
-func (s *slot) name() string {
-	name, _, _ := strings.Cut(s.label, " ")
-	return strings.TrimSuffix(s.node.name+"."+name, ".")
-}
-
 func (n *node) draw(d *figure.Drawing) {
 	d.Rect(n.x, n.y, n.w, n.h, figure.Box).Tip(n.name)
 	d.Line(figure.Base, 1, figure.Point{X: n.x, Y: n.y}, figure.Point{X: n.x + n.w, Y: n.y},

@@ -152,7 +152,8 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 	case r.Daemon == "":
 		say(s.hints(), "\nRoutes are made as %s would bring them: %s\n", strings.ToUpper(r.Protocol), r.Note)
 	default:
-		say(s.hints(), "\nRoutes by %s, %s: all there after %.2f s\n", strings.ToUpper(r.Protocol), r.Daemon, r.ConvergedS)
+		say(s.hints(), "\nRoutes by %s, %s: all there after %.2f s\n", strings.ToUpper(r.Protocol), r.Daemon,
+			r.ConvergedS)
 	}
 	for _, o := range l.Services() {
 		say(s.hints(), "Service %s of %s, port %d: %s\n", o.Name, o.Host, o.Port, o.Version)

@@ -76,7 +76,8 @@ func TestMeasureKilled(t *testing.T) {
 			if err := json.Unmarshal([]byte(ask("report", r.ID, "--json")), &run); err != nil || len(run.Trials) != 1 {
 				t.Fatalf("%s: %v, %+v", protocol, err, run)
 			}
-			if trial := run.Trials[0]; trial.PlannedS != 120 || len(trial.Parts) != 1 || len(trial.Parts[0].Intervals) < 2 {
+			if trial := run.Trials[0]; trial.PlannedS != 120 || len(trial.Parts) != 1 ||
+				len(trial.Parts[0].Intervals) < 2 {
 				t.Errorf("%s: %+v", protocol, trial)
 			}
 		}

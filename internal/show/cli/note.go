@@ -69,8 +69,8 @@ func addNote(ctx context.Context, s streams, reference, text string) error {
 		say(s.hints(), "written with it: %s\n", shortPath(path))
 	}
 	for _, path := range gone {
-		say(s.hints(), "the page %s is no longer there; to write it again: linerate report %s --out %s\n", shortPath(path),
-			id, quote(shortPath(filepath.Dir(path))))
+		say(s.hints(), "the page %s is no longer there; to write it again: linerate report %s --out %s\n",
+			shortPath(path), id, quote(shortPath(filepath.Dir(path))))
 	}
 	if err != nil {
 		return fmt.Errorf("the note is in the notebook, but not on the page: %w", err)

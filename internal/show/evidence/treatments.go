@@ -94,7 +94,8 @@ const percentileNote = "An interval of a percentile can be wider than that of it
 
 // ofTwo reports whether something holds for a treatment and the baseline that it is compared with: for
 // their ratio, in a response that is shown, and the estimates of both.
-func ofTwo(v *view.View, holds func(m *view.Measure, ratio record.EffectSize, of, than record.ResponseEstimate) bool) bool {
+func ofTwo(v *view.View,
+	holds func(m *view.Measure, ratio record.EffectSize, of, than record.ResponseEstimate) bool) bool {
 	for _, m := range v.Measures {
 		for i := range v.Run.Treatments {
 			t := &v.Run.Treatments[i]
