@@ -31,3 +31,11 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Lacking is the error for something that this kernel does not have, such as a kind of qdisc, and says
+// what that is. It is ENOENT, as the kernel has it, and errors.ErrUnsupported.
+type Lacking string
+
+func (l Lacking) Error() string { return string(l) }
+
+func (Lacking) Unwrap() []error { return []error{syscall.ENOENT, errors.ErrUnsupported} }

@@ -83,6 +83,9 @@ type Options struct {
 	Linger context.Context
 	// Progress is called every interval; nil: not called.
 	Progress func(Progress)
+	// Until is called every interval with what is known of the measurement until then, so that it can be
+	// saved; nil: not called. The run is not concluded.
+	Until func(*record.Run)
 
 	limit time.Duration // see patience
 }

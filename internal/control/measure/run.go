@@ -26,17 +26,28 @@ const asMeasured = "measurement"
 // a treatment: they stand side by side, and what they carried has no one limit or cause. Its ID
 // is a proposal to the notebook.
 func (s *session) run() *record.Run {
-	o := s.options
+	r := s.describe(s.trials)
+	conclude.Conclude(r)
+	return r
+}
+
+// describe is run with other trials, which may be none, and without a conclusion.
+func (s *session) describe(trials []record.Trial) *record.Run {
+	o, started := s.options, s.began
+	var hosts []netstate.HostReading
+	if len(trials) > 0 {
+		started, hosts = trials[0].Started, trials[0].Hosts
+	}
 	r := &record.Run{
 		Schema: record.RunSchema, ID: proposeID(o.Addresses[0]), Study: record.MeasureStudy, Status: notebook.Complete,
 		Question: s.question(),
-		Started:  s.trials[0].Started, Unit: "bit/s", Responses: responses(o), Trials: s.trials,
+		Started:  started, Unit: "bit/s", Responses: responses(o), Trials: trials,
 		Address: cmp.Or(o.URL, s.server.String()), Snapshots: []netstate.HostSnapshots{s.local},
 		Design:      record.Design{Replicates: 1, Options: o.named()},
 		Environment: record.Environment{Version: version.String(), Mode: "real hosts"},
 	}
-	for _, h := range r.Trials[0].Hosts {
-		r.Environment.Hosts = append(r.Environment.Hosts, s.environment(h.Host, r.Trials[0].Flows))
+	for _, h := range hosts {
+		r.Environment.Hosts = append(r.Environment.Hosts, s.environment(h.Host, trials[0].Flows))
 	}
 	modes, ways := record.Factor{Name: "mode", Role: "condition"}, record.Factor{Name: "direction", Role: "condition"}
 	for i := range r.Trials {
@@ -75,7 +86,6 @@ func (s *session) run() *record.Run {
 		}
 	}
 	r.DurationS = time.Since(s.began).Seconds()
-	conclude.Conclude(r)
 	return r
 }
 
@@ -185,11 +195,17 @@ func Keep(ctx context.Context, store notebook.Store, run *record.Run) error {
 	if err := store.Begin(ctx, run); err != nil {
 		return err
 	}
+	run.Status = status
+	return Finish(ctx, store, run)
+}
+
+// Finish is Keep for a measurement that the store holds.
+func Finish(ctx context.Context, store notebook.Store, run *record.Run) error {
+	ctx = context.WithoutCancel(ctx)
 	for _, t := range run.Trials {
 		if err := store.SaveTrial(ctx, run.ID, t); err != nil {
 			return err
 		}
 	}
-	run.Status = status
 	return store.Finish(ctx, run)
 }

@@ -18,12 +18,13 @@ import (
 // watch reports progress every interval, counted back from the window's end, until that. The
 // requests are cheap, and nothing waits for the replies.
 func (s *session) watch(ctx context.Context, flows []*trial.Flow, begin, end int64) {
-	if s.options.Progress == nil {
+	if s.options.Progress == nil && s.options.Until == nil {
 		return
 	}
 	interval := int64(s.options.Interval)
 	last := s.readProgress(ctx)
 	first := last // of the window
+	window := s.begin(flows, first)
 	for left := (end - sched.Now() - interval/2) / interval * interval; left > 0; left = min(left-interval,
 		(end-sched.Now())/interval*interval) {
 		select {
@@ -42,13 +43,21 @@ func (s *session) watch(ctx context.Context, flows []*trial.Flow, begin, end int
 			p.Phase = "idle"
 		case !open:
 			p.Phase, first = "warm-up", latest
+			window = s.begin(flows, latest)
 		default:
 			p.Phase = "measuring"
+			window.add(latest)
 			if until := s.progress(flows, first, latest); until.Write >= 0 || until.Read >= 0 { // the server answers
 				until.Left, s.until = p.Left, until
 			}
 		}
 		last = latest
+		if s.options.Until != nil {
+			s.options.Until(s.unfinished(window))
+		}
+		if s.options.Progress == nil {
+			continue
+		}
 		if p.Write >= 0 || p.Read >= 0 || p.RatePerS >= 0 || s.idle || s.options.alone() {
 			s.options.Progress(p)
 		}

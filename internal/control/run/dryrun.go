@@ -9,41 +9,117 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/control/lab"
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/plain"
+	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
 )
 
 // dryRun applies and reverts the settings of every level once and tries the congestion
 // control of its flows, so that what a kernel refuses fails before the first trial. The
-// error names the treatment.
-func (c *conductor) dryRun(ctx context.Context) error {
+// error names the treatment. Treatments that need what a kernel lacks are left out, as long
+// as the others answer what the study asks and no trial was made.
+func (c *conductor) dryRun(ctx context.Context) (left []record.LeftOut, err error) {
 	type level struct{ factor, name string }
 	seen := map[level]bool{}
-	asked := map[string]map[string]bool{} // congestion controls, by kernel
+	var lacks []error
+	asked := map[string]map[string]error{} // congestion controls, by kernel
 	for i := range c.plan.Treatments {
 		t := &c.plan.Treatments[i]
 		fresh := i == 0
 		for factor, name := range t.Levels {
 			fresh = fresh || !seen[level{factor, name}]
-			seen[level{factor, name}] = true
 		}
 		if !fresh {
 			continue
 		}
-		if err := c.dryRunOne(ctx, t, asked); err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
+		err := c.dryRunOne(ctx, t, asked)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			failed := fmt.Errorf("treatment %q cannot be set up: %w", t.Name, err)
+			if !errors.Is(err, message.Unsupported) || len(c.run.Trials) > 0 {
+				return nil, failed
 			}
-			return fmt.Errorf("treatment %q cannot be set up: %w", t.Name, err)
+			left, lacks = append(left, record.LeftOut{Treatment: t.Name, Why: plain.Line(err.Error())}), append(lacks,
+				failed)
+			continue // and others with its levels are tried by themselves
+		}
+		for factor, name := range t.Levels {
+			seen[level{factor, name}] = true
 		}
 	}
-	return nil
+	if !c.plan.Without(left).Answers(c.plan) {
+		return nil, fmt.Errorf("%w\nNothing was measured: the other treatments do not answer what the study asks",
+			errors.Join(lacks...))
+	}
+	return left, nil
 }
 
-func (c *conductor) dryRunOne(ctx context.Context, t *study.Treatment, asked map[string]map[string]bool) (err error) {
+// leaveOut removes treatments from the plan, before the first trial.
+func (c *conductor) leaveOut(ctx context.Context, left []record.LeftOut) error {
+	if len(left) == 0 {
+		return nil
+	}
+	c.plan, c.design.LeftOut = c.plan.Without(left), append(c.design.LeftOut, left...)
+	c.run.Factors, c.run.Design = c.plan.Factors(), c.design
+	return c.store.Describe(ctx, c.run)
+}
+
+// LeftOut returns the treatments that a run of a plan would leave out on this machine, because its kernel
+// lacks what they need. For that it makes the plan's lab for a moment, if a treatment needs what some
+// kernels do not have: qdiscs, congestion controls, kinds of devices. Real hosts are not asked. The error
+// says why the lab or the settings cannot be made.
+func LeftOut(ctx context.Context, plan *study.Plan) (left []record.LeftOut, err error) {
+	if !needy(plan) || MissingTools(plan) != nil {
+		return nil, nil
+	}
+	c, err := prepare(plan, nil, Options{})
+	if err != nil {
+		return nil, err
+	}
+	c.run = c.header()
+	if c.bus, err = bus.Start(); err != nil {
+		return nil, err
+	}
+	defer c.bus.Close()
+	c.lab, err = lab.Up(ctx, &plan.Study.Topology, c.bus, lab.Options{Treatments: topologies(plan)})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.lab.Down()) }()
+	return c.dryRun(ctx)
+}
+
+// needy reports whether a plan, which has no real hosts, needs what some kernels lack.
+func needy(plan *study.Plan) bool {
+	needs := false
+	for _, h := range plan.Study.Topology.Hosts {
+		if len(h.Via) > 0 {
+			return false
+		}
+		for _, i := range h.Interfaces {
+			_, is := i.Shape(i.Name)
+			needs = needs || is
+		}
+	}
+	for _, t := range plan.Treatments {
+		for _, s := range t.Settings {
+			needs = needs || s.Qdisc != nil
+		}
+		for _, f := range t.Flows {
+			needs = needs || !slices.Contains([]string{"", "cubic", "reno"}, f.CongestionControl)
+		}
+	}
+	return needs
+}
+
+func (c *conductor) dryRunOne(ctx context.Context, t *study.Treatment, asked map[string]map[string]error) (err error) {
 	settings, err := c.lab.Resolve(t.Settings)
 	if err != nil {
 		return err
@@ -81,36 +157,39 @@ func revertTimeout(settings []setting.Setting) time.Duration {
 // (TCP_CONGESTION, tcp(7)): only that shows whether a kernel can load the module. Each
 // kernel is asked once.
 func (c *conductor) probeCongestionControl(ctx context.Context, t *study.Treatment,
-	asked map[string]map[string]bool) error {
+	asked map[string]map[string]error) (err error) {
 	requests := map[string][]message.FlowRequest{}
+	kernels := map[string]string{} // by host that is asked
 	for _, f := range t.Flows {
 		name := f.CongestionControl
 		if name == "" {
 			continue // no flow over TCP
 		}
 		if asked[name] == nil {
-			asked[name] = map[string]bool{}
+			asked[name] = map[string]error{}
 		}
 		for _, host := range []string{f.Opener, f.Acceptor} {
 			kernel := "" // all virtual hosts have this machine's
 			if h, _ := c.study.Topology.Host(host); len(h.Via) > 0 {
 				kernel = host
 			}
-			if !asked[name][kernel] {
-				asked[name][kernel] = true
+			known, is := asked[name][kernel]
+			if err = errors.Join(err, known); !is {
+				asked[name][kernel], kernels[host] = nil, kernel
 				requests[host] = append(requests[host],
 					message.FlowRequest{ID: name, Spec: flow.Spec{CongestionControl: name}})
 			}
 		}
 	}
 	defer trial.Group{Bus: c.bus, Nodes: slices.Sorted(maps.Keys(requests))}.Close(ctx)
-	replies, err := bus.Ask(ctx, c.bus, message.Listen, requests)
+	replies, failed := bus.Ask(ctx, c.bus, message.Listen, requests)
 	for host, listening := range replies {
 		for _, l := range listening {
 			if l.Error != nil {
-				err = errors.Join(err, fmt.Errorf("%s: %w", host, l.Error))
+				asked[l.ID][kernels[host]] = fmt.Errorf("%s: %w", host, l.Error)
+				err = errors.Join(err, asked[l.ID][kernels[host]])
 			}
 		}
 	}
-	return err
+	return errors.Join(err, failed)
 }

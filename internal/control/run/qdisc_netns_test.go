@@ -55,6 +55,11 @@ func TestQdiscInALab(t *testing.T) {
 func hasNetem(t *testing.T) bool {
 	t.Helper()
 	kerneltest.RequireNamespaces(t)
+	return hasQdisc("netem")
+}
+
+// hasQdisc reports whether this kernel has a kind of qdisc.
+func hasQdisc(kind string) bool {
 	return exec.Command("unshare", "--user", "--map-root-user", "--net", "tc", "qdisc", "add", "dev", "lo", "root",
-		"netem").Run() == nil
+		kind).Run() == nil
 }

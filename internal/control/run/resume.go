@@ -107,6 +107,7 @@ func restore(store notebook.Store, saved *record.Run, o Options) (*conductor, er
 	if err != nil {
 		return nil, err
 	}
+	c.design.LeftOut = saved.Design.LeftOut
 	c.run = c.header()
 	c.run.ID, c.run.Started, c.run.DurationS = saved.ID, saved.Started, saved.DurationS
 	c.run.Published, c.run.Proven = saved.Published, saved.Proven

@@ -231,7 +231,11 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 		return notebook.Interrupted, err
 	}
 	c.progress("checking the settings of every level")
-	if err := c.dryRun(ctx); err != nil {
+	left, err := c.dryRun(ctx)
+	if err == nil {
+		err = c.leaveOut(ctx, left)
+	}
+	if err != nil {
 		return notebook.Interrupted, err
 	}
 	for {

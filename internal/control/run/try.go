@@ -66,7 +66,7 @@ func try(ctx context.Context, b *bus.Bus, s setting.Setting, allowMachine bool) 
 			return Tried{}, err
 		}
 		return Tried{Setting: s, Refused: bus.Local(err, s.Host).Error(),
-			NotFound: errors.Is(err, message.NotFound)}, nil
+			NotFound: errors.Is(err, message.NotFound) || errors.Is(err, message.Unsupported)}, nil
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"linerate/internal/bus"
+	"linerate/internal/kernel"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/message"
 	"linerate/internal/model/setting"
@@ -130,8 +131,8 @@ func (t *sysctl) change(next State) error {
 			next.Text, allowed, syscall.EPERM)
 	case errors.Is(err, syscall.ENOENT):
 		available, _ := t.host.sysctls.Read("net.ipv4.tcp_available_congestion_control")
-		return fmt.Errorf("this kernel has no congestion control %s (it has: %s): %w", next.Text, available,
-			syscall.ENOENT)
+		return kernel.Lacking(fmt.Sprintf("this kernel has no congestion control %s (it has: %s)", next.Text,
+			available))
 	}
 	return err
 }

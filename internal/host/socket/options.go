@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"linerate/internal/kernel"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
@@ -62,6 +63,9 @@ func prepareTCP(request message.FlowRequest, fd int) error {
 	}
 	if name := request.CongestionControl; name != "" {
 		if err := sock.SetCongestionControl(fd, name); err != nil {
+			if errors.Is(err, syscall.ENOENT) {
+				err = kernel.Lacking(err.Error())
+			}
 			return fmt.Errorf("setting congestion control %q (TCP_CONGESTION): %w; %s", name, err, congestionHint(err))
 		}
 	}

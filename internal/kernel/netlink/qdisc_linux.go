@@ -155,20 +155,16 @@ func (c *Conn) sendQdisc(op, name, kind string, parent, handle uint32, flags int
 	}
 	err = c.request(op, name+": "+kind, unix.RTM_NEWQDISC, flags, body, nil)
 	if errors.Is(err, syscall.ENOENT) {
-		return &kernel.Error{Op: "make the " + kind + " qdisc of", Object: name, Err: noQdisc(kind)}
+		return noQdisc(kind)
 	}
 	return err
 }
 
-// noQdisc is ENOENT for a kind of qdisc. Its text names the missing module.
-type noQdisc string
-
-func (k noQdisc) Error() string {
-	return fmt.Sprintf("this kernel has no %s qdisc (CONFIG_NET_SCH_%s, module sch_%[1]s)", string(k),
-		strings.ToUpper(string(k)))
+// noQdisc is the error for a kind of qdisc. Its text names the missing module.
+func noQdisc(kind string) error {
+	return kernel.Lacking(fmt.Sprintf("this kernel has no %s qdisc (CONFIG_NET_SCH_%s, module sch_%[1]s)", kind,
+		strings.ToUpper(kind)))
 }
-
-func (noQdisc) Unwrap() error { return syscall.ENOENT }
 
 // HasNetem probes for the netem qdisc by setting it on lo for a moment. Call it in a network
 // namespace that is not used otherwise. Nil: supported; ENOENT: not supported; any other error:

@@ -36,6 +36,8 @@ type Conclusion struct {
 
 	// Untried lists settings that the run could not try.
 	Untried []Untried `json:"untried,omitempty"`
+	// LeftOut are treatments that the run does not try (Design.LeftOut).
+	LeftOut []LeftOut `json:"left_out,omitempty"`
 
 	// Doubts names the failed checks of figures that linerate measured. DoubtedTrials of the
 	// Trials trials failed at least one of them.

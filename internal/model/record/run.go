@@ -80,6 +80,9 @@ type Run struct {
 	Published []Published `json:"published,omitempty"`
 	// Address is the address of a measurement's server, as connected to, or its URL.
 	Address string `json:"address,omitempty"`
+	// Unfinished is the window of a measurement as far as it was measured when it was last saved. Nil: the
+	// measurement has ended, or its window has not begun.
+	Unfinished *Trial `json:"unfinished,omitempty"`
 	// Expect is the result of a measurement's expectation. Nil: nothing was expected.
 	Expect *Expectation `json:"expect,omitempty"`
 	// Again is the command that repeats the run.
@@ -148,11 +151,19 @@ type Design struct {
 	Parts   []string `json:"parts,omitempty"`
 	// Only are the levels that were requested. Empty: all.
 	Only []string `json:"only,omitempty"`
+	// LeftOut are treatments that are not tried, because the kernel of a host lacks what they need.
+	LeftOut []LeftOut `json:"left_out,omitempty"`
 	// Set are the values of the study that were replaced, "workload.duration=5s".
 	Set []string `json:"set,omitempty"`
 	// Options are a measurement's options that its flows do not show, by their names in study
 	// files, including those with default values: "duration": "10s".
 	Options map[string]string `json:"options,omitempty"`
+}
+
+// LeftOut is a treatment that a run does not try, with the reason.
+type LeftOut struct {
+	Treatment string `json:"treatment"`
+	Why       string `json:"why"`
 }
 
 // Factor repeats a factor of the study for readers of the result.

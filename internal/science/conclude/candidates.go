@@ -130,7 +130,7 @@ func conclusion(run *record.Run) *record.Conclusion {
 		Ending: record.Ending{Status: run.Status, Blocks: run.Blocks(),
 			Planned: max(run.Blocks(), run.Design.Replicates), Wide: Wide(run), Until: run.Design.Until},
 		FewestTrials: fewestTrials(run), Missed: missed(fewestTrials(run), run.Confidence),
-		Sensitivity: sensitivity(run), Silent: silent(run), Odd: odd(run),
+		Sensitivity: sensitivity(run), Silent: silent(run), Odd: odd(run), LeftOut: run.Design.LeftOut,
 	}
 	for _, f := range run.Factors {
 		c.Untried = append(c.Untried, f.Untried...)

@@ -22,7 +22,7 @@ type estimators struct{ ratio, difference estimator }
 var (
 	paired = estimators{ofNoise(ofPercentiles(pairedPercentiles, pairedRatio), combinedRatio),
 		ofNoise(pairedDifference, combinedDifference)}
-	unpaired = estimators{ofNoise(ofPercentiles(welchPercentiles, welchRatio), combinedRatio),
+	unpaired = estimators{ofNoise(ofPercentiles(combinedRatio, welchRatio), combinedRatio),
 		ofNoise(welchDifference, combinedDifference)}
 )
 

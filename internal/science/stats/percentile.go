@@ -156,7 +156,8 @@ func (in *Inference) latencies(trials []*record.Trial) (list []times) {
 }
 
 // ofPercentiles returns an estimator that uses pooled for sides whose latencies are pooled, and
-// other for the rest.
+// other for the rest. Percentiles that are not paired are compared by combinedRatio: its interval
+// follows from those of both sides, which are displayed beside it.
 func ofPercentiles(pooled, other estimator) estimator {
 	return func(base, level Side, confidence float64) (Interval, float64) {
 		if base.pooled() && level.pooled() {
@@ -182,25 +183,6 @@ func pairedPercentiles(base, level Side, confidence float64) (Interval, float64)
 		return Interval{Mean: math.Exp(all), N: len(without)}, 1
 	}
 	in, p := jackknife(all, without).student(0, confidence)
-	return in.exp(), p
-}
-
-// welchPercentiles returns the ratio of the percentiles of two sides whose trials were not made in
-// the same blocks, with the jackknife over the trials of each side, on the logarithm.
-func welchPercentiles(base, level Side, confidence float64) (Interval, float64) {
-	log := func(s Side) sample {
-		all := pool(s.latencies)
-		var without []float64
-		for _, t := range s.latencies {
-			without = append(without, math.Log(all.at(s.quantile, t)))
-		}
-		return jackknife(math.Log(all.at(s.quantile, times{})), without)
-	}
-	b, l := log(base), log(level)
-	if b.freedom == 0 || l.freedom == 0 {
-		return Interval{Mean: math.Exp(l.mean - b.mean)}, 1
-	}
-	in, p := satterthwaite(l.mean-b.mean, 0, b, l, confidence)
 	return in.exp(), p
 }
 

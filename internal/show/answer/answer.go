@@ -66,9 +66,8 @@ func Conclusion(c *record.Conclusion) Answer {
 	default:
 		a = sideBySide(c)
 	}
-	a.Caveats = slices.DeleteFunc([]string{failedChecks(c), ending(c), untried(c)}, func(text string) bool {
-		return text == ""
-	})
+	a.Caveats = slices.DeleteFunc([]string{failedChecks(c), ending(c), untried(c), wording.LeftOut(c.LeftOut)},
+		func(text string) bool { return text == "" })
 	if c.Compared {
 		a.Statements = append(notable(c), a.Statements...)
 	}

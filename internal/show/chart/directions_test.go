@@ -1,10 +1,14 @@
 package chart
 
 import (
+	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/science/conclude"
+	"linerate/internal/science/sciencetest"
+	"linerate/internal/show/number"
 	"linerate/internal/show/view"
 )
 
@@ -34,9 +38,9 @@ func TestDirections(t *testing.T) {
 		full bool
 	}{
 		{"write", sends, directedLoad{95e6, 100e6}, true},
-		{"read", reads, directedLoad{275e6, 300e6}, false},
+		{"read", reads, directedLoad{275e6, 300e6}, true},
 		{"write, by the server's counters", mirrored(sends), directedLoad{95e6, 100e6}, true},
-		{"read, by the server's counters", mirrored(reads), directedLoad{275e6, 300e6}, false},
+		{"read, by the server's counters", mirrored(reads), directedLoad{275e6, 300e6}, true},
 		{"both: the one that is full", both, directedLoad{95e6, 100e6}, true},
 	} {
 		load := loadOf(&l, loadsOf([]record.TreatmentInterface{test.p}))
@@ -58,6 +62,58 @@ func TestDirections(t *testing.T) {
 	} {
 		if got := rateOf(interfaces); got.of != of {
 			t.Errorf("%s, want %s", got.of, of)
+		}
+	}
+}
+
+// TestBothDirectionsAreDrawn: a link is drawn as one line for each direction that says something, however
+// much slower it is than the other one.
+func TestBothDirectionsAreDrawn(t *testing.T) {
+	part := 1.0
+	for _, test := range []struct {
+		name   string
+		rx, tx float64
+		data   bool // in both directions
+		drawn  bool
+		title  string
+	}{
+		{"acknowledgements", 3e6, 180e6, false, false, "The link carries 90 % of its rate"},
+		{"data, which is shaped elsewhere", 8e6, 150e6, true, true,
+			"The link carries 75 % of its rate, and 4 % in the other direction"},
+		{"a direction of unknown data", 48e6, 150e6, false, true,
+			"The link carries 75 % of its rate, and 24 % in the other direction"},
+		{"full both ways", 196e6, 197e6, true, true, "The link is full"},
+		{"only the other one is full", 196e6, 100e6, false, true,
+			"The link is full against the direction of the data"},
+	} {
+		run := sciencetest.Few(4, 4, 0)
+		run.Topology = topology.Topology{Hosts: []topology.Host{{Name: "client"}, {Name: "server"}},
+			Links: []topology.Link{{From: topology.End{Node: "client", Interface: "eth0"},
+				To: topology.End{Node: "server", Interface: "eth0"}}}}
+		p := record.TreatmentInterface{Host: "client", Interface: "eth0", RxBps: test.rx, TxBps: test.tx,
+			LimitBps: 200e6, Share: 1, ShareTx: &part, Direction: record.Tx}
+		if test.data {
+			p.ShareRx = &part
+		}
+		conclude.Conclude(run)
+		for i := range run.Treatments {
+			run.Treatments[i].Interfaces = []record.TreatmentInterface{p}
+		}
+		f, ok := topologyFigure(view.New(run))
+		if !ok {
+			t.Fatalf("%s: not drawn", test.name)
+		}
+		var b strings.Builder
+		if err := f.WriteSVG(&b); err != nil {
+			t.Fatal(err)
+		}
+		back := strings.Contains(b.String(), ">"+number.LinkRate(test.rx)+"<")
+		there := strings.Contains(b.String(), ">"+number.LinkRate(test.tx)+"<")
+		if !there || back != test.drawn {
+			t.Errorf("%s: drawn %v and back %v, want %v", test.name, there, back, test.drawn)
+		}
+		if strings.Split(f.Title, " at ")[0] != test.title {
+			t.Errorf("%s: title %q, want %q", test.name, f.Title, test.title)
 		}
 	}
 }

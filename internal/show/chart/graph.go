@@ -49,13 +49,14 @@ type linkLoad struct {
 	data   direction
 }
 
-// direction is the direction in which a treatment sends data.
+// direction is the direction in which a treatment sends data: a set of aToB and bToA.
 type direction int
 
 const (
-	bothDirections direction = iota // or neither
+	noDirection direction = iota // no data, or none whose direction is known
 	aToB
 	bToA
+	bothDirections
 )
 
 // directedLoad is the traffic of a link in one direction, and its rate; 0: unknown.
@@ -68,8 +69,8 @@ const fullLoad = 0.94
 
 func (w directedLoad) full() bool { return w.limit > 0 && w.bps >= fullLoad*w.limit }
 
-// shown returns the direction that is displayed for the link: that of the data, otherwise the full
-// one, otherwise the busier one.
+// shown returns the direction that stands for the link where only one is named: that of the data,
+// otherwise the full one, otherwise the busier one.
 func (l linkLoad) shown() directedLoad {
 	switch {
 	case l.data == aToB:
@@ -84,17 +85,28 @@ func (l linkLoad) shown() directedLoad {
 	return l.ba
 }
 
-func (l linkLoad) load() float64 { return l.shown().bps }
+// other returns the direction that is not shown.
+func (l linkLoad) other() directedLoad {
+	if l.shown() == l.ab {
+		return l.ba
+	}
+	return l.ab
+}
 
-func (l linkLoad) full() bool { return l.shown().full() }
+// twoWay reports whether both directions are drawn: both have data, or the other one is full or
+// carries more than acknowledgements.
+func (l linkLoad) twoWay() bool {
+	other := l.other()
+	return l.data == bothDirections || other.full() || other.bps > l.shown().bps/10
+}
+
+func (l linkLoad) full() bool { return l.ab.full() || l.ba.full() }
 
 // add bundles another link with this one.
 func (l *linkLoad) add(other linkLoad) {
 	l.ab = directedLoad{l.ab.bps + other.ab.bps, l.ab.limit + other.ab.limit}
 	l.ba = directedLoad{l.ba.bps + other.ba.bps, l.ba.limit + other.ba.limit}
-	if l.data != other.data {
-		l.data = bothDirections
-	}
+	l.data |= other.data
 }
 
 // Limits above which a drawing is simplified: hosts are combined in boxes, and links between two
@@ -177,11 +189,13 @@ func loadOf(l *topology.Link, loads map[topology.End]record.TreatmentInterface) 
 	if out.ab.limit == out.ba.limit {
 		out.ab.limit, out.ba.limit = p.LimitBps, p.LimitBps
 	}
-	switch view.DataDirection(p) {
-	case record.Tx:
+	switch direction := view.DataDirection(p); {
+	case direction == record.Tx:
 		out.data = sent
-	case record.Rx:
+	case direction == record.Rx:
 		out.data = received
+	case p.Direction != "":
+		out.data = bothDirections
 	}
 	return out
 }

@@ -11,7 +11,6 @@ import (
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 	"linerate/internal/show/figure"
-	"linerate/internal/show/number"
 	"linerate/internal/show/view"
 	"linerate/internal/show/words"
 )
@@ -23,29 +22,30 @@ func topologyFigure(v *view.View) (figure.Figure, bool) {
 		return figure.Figure{}, false
 	}
 	f := figure.Figure{Name: "topology", Title: topologyTitle(v), Data: v.InterfacesCSV(), Note: topologyNote}
+	scale := newThickness(v, v.Spots())
 	for _, s := range v.Spots() {
-		f.Panels = append(f.Panels, topologyPanel(v, s.Row, s.Column))
+		f.Panels = append(f.Panels, topologyPanel(v, s, scale))
 	}
 	return f, len(f.Panels) > 0
 }
 
 const topologyNote = "Links are as thick as their load in the data's direction, by the interfaces' own counters, " +
-	"which on virtual interfaces leave out most headers of segments (up to 5 %). Bold: full, at least 94 % of the " +
-	"rate. Dashed: idle."
+	"which on virtual interfaces leave out most headers of segments (up to 5 %). Two lines: data in both directions, " +
+	"or the other one is full or has at least a tenth of the load. Bold: full, at least 94 % of the rate. Dashed: idle."
 
-func topologyPanel(v *view.View, r *view.Row, c int) figure.Panel {
-	t := r.Treatments[c]
-	title := v.Label(r, c) + ": " + v.Lead().Spell(t)
+func topologyPanel(v *view.View, at view.Spot, scale thickness) figure.Panel {
+	t := at.Row.Treatments[at.Column]
+	title := v.Label(at.Row, at.Column) + ": " + v.Lead().Spell(t)
 	return figure.Panel{Title: title, Draw: func(width float64) *figure.Drawing {
-		most := 1.0 // load of the thickest link, the same in all drawings
-		for _, t := range v.Run.Treatments {
-			for _, p := range t.Interfaces {
-				most = max(most, view.Load(p))
-			}
-		}
 		return newGraph(&v.Run.Topology, t.Interfaces, v.Focus).draw(width,
-			func(d *figure.Drawing, e *edge) { e.draw(d, most) }, func(d *figure.Drawing, e *edge) {
-				e.drawLabel(d, most)
+			func(d *figure.Drawing, e *edge) {
+				for _, l := range e.lanes() {
+					l.draw(d, scale)
+				}
+			}, func(d *figure.Drawing, e *edge) {
+				for _, l := range e.lanes() {
+					l.drawLabel(d, scale)
+				}
 			})
 	}}
 }
@@ -198,124 +198,6 @@ func (g *graph) draw(width float64, line, label func(*figure.Drawing, *edge)) *f
 	return d
 }
 
-// curve returns the line from a to b. Links within a column bend to the side.
-func (e *edge) curve() []figure.Point {
-	a, b := figure.Point{X: e.a.x, Y: e.a.y}, figure.Point{X: e.b.x, Y: e.b.y}
-	if e.a.node.column != e.b.node.column {
-		return figure.Curve(a, b)
-	}
-	a.X, b.X = e.a.node.x+e.a.node.w, e.b.node.x+e.b.node.w
-	out := figure.Point{X: max(a.X, b.X) + 26, Y: (a.Y + b.Y) / 2}
-	first, second := figure.Curve(a, out), figure.Curve(out, b)
-	return append(first, second[1:]...)
-}
-
-func (e *edge) idle(most float64) bool { return e.load() < most/200 }
-
-func (e *edge) draw(d *figure.Drawing, most float64) {
-	points := e.curve()
-	tip := e.a.name() + " → " + e.b.name() + ": " + e.ab.spell() + "; back: " + e.ba.spell()
-	if e.idle(most) {
-		d.Line(figure.Base, 1.2, points...).Dash().Tip(tip)
-		return
-	}
-	width := e.width(most)
-	role := figure.Change
-	if e.full() {
-		role = figure.Limit
-	}
-	for _, load := range []directedLoad{e.ab, e.ba} {
-		if load.bps >= e.load()/10 {
-			points = arrow(d, points, width, role)
-		}
-		slices.Reverse(points)
-	}
-	d.Line(role, width, points...).Tip(tip)
-}
-
-func (w directedLoad) spell() string {
-	if w.limit > 0 {
-		return number.LinkRate(w.bps) + " of " + number.LinkRate(w.limit)
-	}
-	return number.LinkRate(w.bps)
-}
-
-// width returns the width of a link. A bundle is drawn as wide as one of its links.
-func (e *edge) width(most float64) float64 {
-	return 1.5 + (thickest-1.5)*min(e.load()/float64(e.links)/most, 1)
-}
-
-const thickest = 15.0
-
-func (s *slot) name() string {
-	name, _, _ := strings.Cut(s.label, " ")
-	return strings.TrimSuffix(s.node.name+"."+name, ".")
-}
-
-// arrow draws the head of an arrow at the end of a line, and returns the line without the part that
-// the head covers.
-func arrow(d *figure.Drawing, points []figure.Point, width float64, role figure.Role) []figure.Point {
-	tip := points[len(points)-1]
-	sign := 1.0
-	if points[len(points)-2].X > tip.X {
-		sign = -1
-	}
-	length, half := 6+width*0.45, 3.5+width*0.6
-	base := tip.X - sign*length
-	d.Polygon(role, tip, figure.Point{X: base, Y: tip.Y - half}, figure.Point{X: base, Y: tip.Y + half})
-	kept := slices.DeleteFunc(slices.Clone(points), func(p figure.Point) bool { return (p.X-base)*sign > 0 })
-	return append(kept, figure.Point{X: base, Y: tip.Y})
-}
-
-// drawLabel writes the load of a link: inside it if it is thick enough, otherwise above it; on a
-// background if the link is steep.
-func (e *edge) drawLabel(d *figure.Drawing, most float64) {
-	if e.idle(most) || e.load() < 1000 {
-		return
-	}
-	points := e.curve()
-	first, last := points[0], points[len(points)-1]
-	steep := max(first.Y-last.Y, last.Y-first.Y) > 12
-	mid := points[len(points)/2]
-	switch {
-	case !steep: // in the middle, not on the arrow's head
-		mid = figure.Point{X: (first.X + last.X) / 2, Y: (first.Y + last.Y) / 2}
-		head := 5.0
-		if (last.X > first.X) == (e.ab.bps > e.ba.bps) {
-			head = -head
-		}
-		mid.X += head
-	case e.a.node.inner && !e.b.node.inner: // lines are further apart near the outer box
-		mid = points[len(points)*5/8]
-	case e.b.node.inner && !e.a.node.inner:
-		mid = points[len(points)*3/8]
-	}
-	text := number.LinkRate(e.load())
-	if e.links > 1 {
-		d.Text(mid.X, mid.Y+e.width(most)/2+13, words.Count(e.links, "link"),
-			figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
-	}
-	style := figure.Style{Size: sizeSmall, Anchor: figure.Middle, Bold: e.full()}
-	if e.full() {
-		style.Role = figure.Limit
-	}
-	room := max(last.X-first.X, first.X-last.X)
-	for style.Size > 9 && figure.TextWidth(text, style.Size, style.Bold) > room-16 {
-		style.Size -= 0.5
-	}
-	w := figure.TextWidth(text, style.Size, style.Bold)
-	switch {
-	case !steep && e.width(most) >= 12.5:
-		style.Role, style.Bold = figure.Paper, true
-		d.Text(mid.X, mid.Y+style.Size*0.36, text, style)
-	case steep:
-		d.Rect(mid.X-w/2, mid.Y-7.5, w, 15, figure.Paper)
-		d.Text(mid.X, mid.Y+4, text, style)
-	default:
-		d.Text(mid.X, mid.Y-e.width(most)/2-3, text, style)
-	}
-}
-
 func (n *node) draw(d *figure.Drawing) {
 	d.Rect(n.x, n.y, n.w, n.h, figure.Box).Tip(n.name)
 	d.Line(figure.Base, 1, figure.Point{X: n.x, Y: n.y}, figure.Point{X: n.x + n.w, Y: n.y},
@@ -380,27 +262,33 @@ func topologyTitle(v *view.View) string {
 		if t == nil {
 			return ""
 		}
-		n, most, carried := 0, 0.0, 0.0
+		n, most, carried, back := 0, 0.0, 0.0, ""
+		against := true // whether full links are full in the direction without the data
 		loads := loadsOf(t.Interfaces)
 		for i := range v.Run.Topology.Links {
 			load := loadOf(&v.Run.Topology.Links[i], loads)
 			known = known || load.shown().limit > 0
 			if load.full() {
 				n++
+				against = against && !load.shown().full()
 			}
 			if shown := load.shown(); shown.limit > 0 {
-				most = max(most, shown.bps/shown.limit)
+				if shown.bps/shown.limit >= most {
+					most, back = shown.bps/shown.limit, load.sayOther()
+				}
 			} else {
 				carried = max(carried, shown.bps)
 			}
 		}
 		switch after := r == v.Best && v.Baseline != nil; {
+		case path != "" && n > 0 && against:
+			return path + " is full against the direction of the data"
 		case path != "" && n > 0: // its counters may exclude the headers of segments
 			return path + " is full"
 		case path != "" && most == 0:
 			return path + " carries " + unit.FormatRate(carried) + ", of an unknown rate"
 		case path != "":
-			return path + " carries " + unit.FormatPercent(math.Round(1000*most)/1000) + " of its rate"
+			return path + " carries " + unit.FormatPercent(math.Round(1000*most)/1000) + " of its rate" + back
 		case after && n == 0:
 			return "none"
 		case after:
@@ -449,10 +337,15 @@ func OtherTopologies(v *view.View) (f figure.Figure, ok bool) {
 	for _, s := range v.Spots() {
 		drawn[s] = true
 	}
+	var others []view.Spot
 	for r, c := range v.Each() {
-		if !drawn[view.Spot{Row: r, Column: c}] && len(f.Panels) < mostTopologies {
-			f.Panels = append(f.Panels, topologyPanel(v, r, c))
+		if s := (view.Spot{Row: r, Column: c}); !drawn[s] && len(others) < mostTopologies {
+			others = append(others, s)
 		}
+	}
+	scale := newThickness(v, others)
+	for _, s := range others {
+		f.Panels = append(f.Panels, topologyPanel(v, s, scale))
 	}
 	return f, len(f.Panels) > 0
 }

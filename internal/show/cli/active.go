@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +20,7 @@ const waitUsage = "wait until no other run or measurement is active on this mach
 // wait, waits until there are none. Runs in the notebook also count, because some processes cannot
 // be seen otherwise, such as those in a container. Without wait no problem here is an error: the
 // claim is then nil.
-func claimActive(ctx context.Context, said io.Writer, what string, wait bool) (*active.Claim, error) {
+func claimActive(ctx context.Context, s streams, what string, wait bool) (*active.Claim, error) {
 	dir, work := active.Directory(), active.Work{What: what, Since: time.Now()}
 	if wait {
 		var latest time.Time // the latest that was printed
@@ -30,7 +29,7 @@ func claimActive(ctx context.Context, said io.Writer, what string, wait bool) (*
 		}, func(others []active.Work) {
 			if time.Since(latest) >= every {
 				latest = time.Now()
-				say(said, "linerate: waiting: %s\n", spellWork(others))
+				say(s.hints(), "linerate: waiting: %s\n", spellWork(others))
 			}
 		})
 		if ctx.Err() != nil {
@@ -43,7 +42,7 @@ func claimActive(ctx context.Context, said io.Writer, what string, wait bool) (*
 		others = nil
 	}
 	if others = append(others, activeRuns(ctx)...); len(others) > 0 {
-		say(said, "linerate: %s: two at once disturb each other; --wait waits for the end\n", spellWork(others))
+		say(s.err, "linerate: %s: two at once disturb each other; --wait waits for the end\n", spellWork(others))
 	}
 	return claim, nil
 }

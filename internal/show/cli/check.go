@@ -23,6 +23,7 @@ func newCheckCommand(s streams) *cobra.Command {
 				return err
 			}
 			document := newPlanDocument(plan, cmp.Or(f.options.Seed, plan.Study.Design.Seed))
+			document.leaveOut(run.LeftOut(cmd.Context(), plan))
 			warned := s.err
 			if asJSON { // the JSON document contains the warnings
 				warned = io.Discard

@@ -8,6 +8,7 @@ import (
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
+	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -50,6 +51,8 @@ type planDocument struct {
 	// Warnings say what a run will not show (percentiles of too few requests, verdicts on too few
 	// blocks), and which kernel parameters it may not find.
 	Warnings []string `json:"warnings,omitempty"`
+	// LeftOut are treatments that a run here leaves out, because this kernel lacks what they need.
+	LeftOut []record.LeftOut `json:"left_out,omitempty"`
 	// Commands are all commands that a run executes, except linerate itself in a lab.
 	Commands []topology.Command `json:"commands,omitempty"`
 	// parameters are the Warnings about kernel parameters, which the text output prints above the
@@ -169,6 +172,17 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 		d.Order = append(d.Order, names)
 	}
 	return d
+}
+
+// leaveOut adds what a run here leaves out, or why it cannot be made.
+func (d *planDocument) leaveOut(left []record.LeftOut, err error) {
+	d.LeftOut = left
+	if text := wording.LeftOut(left); text != "" {
+		d.Warnings = append(d.Warnings, text)
+	}
+	if err != nil {
+		d.Warnings = append(d.Warnings, "this machine cannot make it: "+plain.Line(err.Error()))
+	}
 }
 
 // addLink adds a link to those that do the same to frames.

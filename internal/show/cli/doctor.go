@@ -253,7 +253,7 @@ func (f doctorFlags) read(ctx context.Context, s streams, files []string) (in in
 	if len(files)+len(hosts) == 0 {
 		hosts = []reach.Host{{Here: true}}
 		if f.over > 0 {
-			say(s.err, "linerate: reading this host for %s\n", f.over)
+			say(s.hints(), "linerate: reading this host for %s\n", f.over)
 		}
 	}
 	taken, err := snapshotsOf(ctx, hosts, message.SnapshotRequest{OverNs: int64(f.over)}, f.probing)

@@ -64,6 +64,6 @@ func (f probeFlags) timeout() time.Duration { return time.Duration(len(f.peers))
 // say prints beforehand that probes take a while.
 func (f probeFlags) say(s streams) {
 	if len(f.peers) > 0 {
-		say(s.err, "linerate: probing %s for at most %s\n", words.List(f.peers), f.timeout())
+		say(s.hints(), "linerate: probing %s for at most %s\n", words.List(f.peers), f.timeout())
 	}
 }

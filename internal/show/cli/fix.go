@@ -141,7 +141,6 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	fix, err := f.find(run, args[1:])
 	if errors.Is(err, remedy.ErrNoSetting) {
 		if lines := next(run); len(lines) > 0 {
-			say(s.err, "linerate: %v\n", err)
 			fix, err = &remedy.Fix{Name: heldBack, Advice: lines}, nil
 		}
 	}
@@ -160,7 +159,7 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		}); err != nil {
 			return err
 		}
-		f.remarkUnmapped(s.err, fix)
+		f.remarkUnmapped(s.hints(), fix)
 		return statusError{status: ExitDoubt}
 	}
 	if err := f.onHost(fix); err != nil {
@@ -180,7 +179,7 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	f.remark(s.err, fix)
+	f.remark(s.hints(), fix)
 	if d.Doubt != "" {
 		say(s.err, "linerate: %s (exit status %d); linerate report %s lists what failed\n", d.Doubt, ExitDoubt, run.ID)
 	}

@@ -33,7 +33,7 @@ func newForwardCommand(s streams) *cobra.Command {
 	var losses, ports []string
 	var device topology.SNMP
 	search := study.LossFree{Resolution: study.DefaultResolution, Repeats: study.DefaultRepeats}
-	var asJSON, quiet bool
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "forward",
 		Short: "Measure how many frames a router or switch forwards between two interfaces",
@@ -119,7 +119,7 @@ host's own losses bound a result, or none was found; 130 interrupted.`,
 			}
 			o.Search, o.Resolution, o.Repeats = study.SearchWindow(o.Confirm), float64(search.Resolution),
 				search.Repeats
-			shown := newProgress(s.err, quiet)
+			shown := newProgress(s.hints())
 			o.Tell = shown.replace
 			result, err := forward.Run(cmd.Context(), o)
 			shown.end()
@@ -168,7 +168,6 @@ host's own losses bound a result, or none was found; 130 interrupted.`,
 	flags.StringSliceVar(&ports, "snmp-ports", nil,
 		"ifName or ifIndex of the device's ports towards --interface and --receive (default: found by its "+
 			"forwarding table)")
-	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
 	flags.BoolVar(&asJSON, "json", false, "print JSON (linerate.forward/v1)")
 	return cmd
 }

@@ -109,7 +109,7 @@ func (in *inputs) add(t pasted.Text) {
 func (in *inputs) readFile(ctx context.Context, s streams, file string) (text string, err error) {
 	if file == "-" {
 		if s.asks() {
-			say(s.err, "Paste, and end with Ctrl-D:\n")
+			say(s.hints(), "Paste, and end with Ctrl-D:\n")
 		}
 		return in.readStream(ctx, file, s.input(ctx))
 	}

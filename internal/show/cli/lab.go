@@ -150,12 +150,13 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 	switch r := l.Routing(); {
 	case r == nil:
 	case r.Daemon == "":
-		say(s.err, "\nRoutes are made as %s would bring them: %s\n", strings.ToUpper(r.Protocol), r.Note)
+		say(s.hints(), "\nRoutes are made as %s would bring them: %s\n", strings.ToUpper(r.Protocol), r.Note)
 	default:
-		say(s.err, "\nRoutes by %s, %s: all there after %.2f s\n", strings.ToUpper(r.Protocol), r.Daemon, r.ConvergedS)
+		say(s.hints(), "\nRoutes by %s, %s: all there after %.2f s\n", strings.ToUpper(r.Protocol), r.Daemon,
+			r.ConvergedS)
 	}
 	for _, o := range l.Services() {
-		say(s.err, "Service %s of %s, port %d: %s\n", o.Name, o.Host, o.Port, o.Version)
+		say(s.hints(), "Service %s of %s, port %d: %s\n", o.Name, o.Host, o.Port, o.Version)
 	}
 	s.labReady(l.Mode(), up, t.Hosts[0].Name, flag)
 	for _, node := range l.Nodes() {
@@ -172,7 +173,7 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 
 // labReady prints how to use a lab that is up.
 func (s streams) labReady(mode string, took time.Duration, host, flag string) {
-	say(s.err,
+	say(s.hints(),
 		"\nThe lab is up (%s, %.2f s). Use it from another terminal:\n  linerate lab exec%s %s -- ip address\n  "+
 			"linerate lab shell%s %s\nCtrl-C takes it down; nothing is left then.\n",
 		mode, took.Seconds(), flag, host, flag, host)

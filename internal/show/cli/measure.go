@@ -152,10 +152,7 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 			return err
 		}
 	}
-	said := s.err
-	if f.quiet {
-		said = io.Discard
-	}
+	said := s.hints()
 	if f.like.udp && !f.given("rate-cap") && !f.lossFree {
 		say(said, "linerate: -u without -b sends as fast as it can, where iperf3 sends 1 Mbit/s (-b 1M)\n")
 	}
@@ -168,20 +165,26 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	// Other active processes are reported only once the server answers, except that waiting is
 	// reported immediately.
 	var others strings.Builder
-	warned := io.Writer(&others)
-	if f.wait {
-		warned = s.err
+	warned := s
+	if !f.wait {
+		warned.err = &others
 	}
 	claim, err := claimActive(ctx, warned, "measure "+strings.Join(addresses, " "), f.wait)
 	if err != nil {
 		return err
 	}
 	defer claim.Leave()
-	shown := newProgress(s.err, f.quiet)
+	shown := newProgress(said)
 	o.Progress = func(p measure.Progress) {
 		say(s.err, "%s", others.String())
 		others.Reset()
 		shown.replace(measureLine(p))
+	}
+	o.Until = func(run *record.Run) {
+		f.keep.until(ctx, run)
+		if held := f.keep.held; held != nil && held.run != nil {
+			claim.Describe(runTitle(held.run.ID, held.run.Name) + ", of measure " + strings.Join(addresses, " "))
+		}
 	}
 	var run *record.Run
 	linger, end := lingering(ctx)
@@ -192,6 +195,9 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 		return err
 	})
 	shown.end()
+	if err != nil {
+		f.keep.abandon(ctx, err)
+	}
 	switch {
 	case err != nil && linger.Err() != nil:
 		return statusError{ExitInterrupted,

@@ -25,7 +25,7 @@ type measureFlags struct {
 	aliases            aliasFlags
 	source, sourcePort []string
 	token, expect      string
-	asJSON, quiet      bool
+	asJSON             bool
 	wait               bool
 	keep               keepFlags
 	lossFree           bool
@@ -95,7 +95,6 @@ func (f *measureFlags) define(to *pflag.FlagSet) {
 	f.keep.define(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print the result document (linerate.measure/v2)")
 	flags.BoolVar(&f.wait, "wait", false, waitUsage)
-	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 }
 
 func (f *measureFlags) transacts() bool { return flow.Of(f.asked.Flows.Protocol).Transactional() }

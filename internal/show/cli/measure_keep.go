@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -18,6 +19,62 @@ import (
 type keepFlags struct {
 	name, out string
 	noSave    bool
+	held      *heldRun // in the notebook, while it is being made; nil: it is not
+}
+
+// heldRun is a measurement that the notebook shows as running.
+type heldRun struct {
+	store notebook.Store
+	run   *record.Run
+	saved time.Time
+}
+
+// leastSaved is the least time between two times that an unfinished measurement is saved.
+const leastSaved = time.Second
+
+// until saves a measurement as far as it has come, so that the notebook has that much of one that is
+// killed. An error is that of save.
+func (k *keepFlags) until(ctx context.Context, run *record.Run) {
+	if k.noSave || k.held != nil && time.Since(k.held.saved) < leastSaved {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	if k.held == nil {
+		run.Name = k.name
+		store, err := openNotebook(ctx)
+		if err != nil {
+			return
+		}
+		k.held = &heldRun{store: store}
+		if err := store.Begin(ctx, run); err != nil {
+			return
+		}
+		k.held.run = run
+	}
+	if k.held.saved = time.Now(); k.held.run == nil {
+		return
+	}
+	run.ID, run.Name, run.Status = k.held.run.ID, k.name, notebook.Running
+	if k.held.store.Describe(ctx, run) == nil {
+		k.held.run = run
+	}
+}
+
+// abandon ends a measurement that failed: what was measured until then is kept.
+func (k *keepFlags) abandon(ctx context.Context, why error) {
+	if k.held == nil {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	defer k.held.store.Close()
+	run := k.held.run
+	if run == nil {
+		return
+	}
+	run.Status, run.Error = notebook.Interrupted, why.Error()
+	if k.held.store.Finish(ctx, run) == nil && run.Unfinished == nil {
+		_ = k.held.store.Remove(ctx, run.ID) // nothing was measured
+	}
 }
 
 func (k *keepFlags) define(flags *pflag.FlagSet) {
@@ -67,7 +124,7 @@ func (k *keepFlags) save(ctx context.Context, said io.Writer, run *record.Run) (
 		return "", "", nil
 	}
 	run.Name = k.name
-	if err = keepRun(ctx, run); err != nil {
+	if err = k.keep(ctx, run); err != nil {
 		if !k.requested() {
 			say(said, "linerate: not kept in the notebook: %v (--no-save for none)\n", err)
 			err = nil
@@ -79,6 +136,15 @@ func (k *keepFlags) save(ctx context.Context, said io.Writer, run *record.Run) (
 		return run.ID, paths.Page, err
 	}
 	return run.ID, "", nil
+}
+
+// keep saves a measurement that has ended.
+func (k *keepFlags) keep(ctx context.Context, run *record.Run) error {
+	if k.held == nil || k.held.run == nil {
+		return keepRun(ctx, run)
+	}
+	run.ID = k.held.run.ID
+	return errors.Join(measure.Finish(ctx, k.held.store, run), k.held.store.Close())
 }
 
 func keepRun(ctx context.Context, run *record.Run) error {

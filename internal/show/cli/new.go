@@ -118,7 +118,7 @@ func (s streams) writeStudy(file string, text []byte, force bool) error {
 		unit.Plural(plan.Blocks(), "block"), estimate(plan.Time(plan.Blocks()).Seconds()))
 	if file == "-" {
 		_, err = s.out.Write(text)
-		say(s.err, "linerate: %s\nNext: save it as FILE.yaml, and linerate run FILE.yaml\n", about)
+		say(s.hints(), "linerate: %s\nNext: save it as FILE.yaml, and linerate run FILE.yaml\n", about)
 		return err
 	}
 	if err := absent(file, "file", force); err != nil {
@@ -131,7 +131,7 @@ func (s streams) writeStudy(file string, text []byte, force bool) error {
 	if err != nil {
 		return err
 	}
-	say(s.err, "wrote %s: %s\nNext: linerate run %s\n", file, about, quote(file))
+	say(s.hints(), "wrote %s: %s\nNext: linerate run %s\n", file, about, quote(file))
 	return nil
 }
 

@@ -52,7 +52,7 @@ func addNote(ctx context.Context, s streams, reference, text string) error {
 		return err
 	}
 	if n := len(notes); n > 0 && notes[n-1].Text == text {
-		say(s.err, "%s has this note already, as its last\n", id)
+		say(s.hints(), "%s has this note already, as its last\n", id)
 		return nil
 	}
 	store, err := openNotebook(ctx)
@@ -63,14 +63,14 @@ func addNote(ctx context.Context, s streams, reference, text string) error {
 	if err := store.AddNote(ctx, id, record.Note{Time: time.Now(), Text: text}); err != nil {
 		return err
 	}
-	say(s.err, "noted on %s\n", id)
+	say(s.hints(), "noted on %s\n", id)
 	renewed, gone, err := renewPages(ctx, store, id)
 	for _, path := range renewed {
-		say(s.err, "written with it: %s\n", shortPath(path))
+		say(s.hints(), "written with it: %s\n", shortPath(path))
 	}
 	for _, path := range gone {
-		say(s.err, "the page %s is no longer there; to write it again: linerate report %s --out %s\n", shortPath(path),
-			id, quote(shortPath(filepath.Dir(path))))
+		say(s.hints(), "the page %s is no longer there; to write it again: linerate report %s --out %s\n",
+			shortPath(path), id, quote(shortPath(filepath.Dir(path))))
 	}
 	if err != nil {
 		return fmt.Errorf("the note is in the notebook, but not on the page: %w", err)

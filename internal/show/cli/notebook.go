@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"linerate/internal/control/measure"
 	"linerate/internal/control/notebook"
 	_ "linerate/internal/control/notebook/sqlite" // registers its store, as the import of another one would
 	"linerate/internal/model/record"
@@ -78,6 +79,7 @@ func storedRuns(ctx context.Context, references ...string) ([]*record.Run, error
 		if err != nil {
 			return nil, err
 		}
+		measure.Recover(run)
 		// A measurement was concluded with what it knew of the network, and it cannot be resumed.
 		if (run.Status == notebook.Running || run.Status == notebook.Interrupted) && run.StudyFile != "" {
 			conclude.Conclude(run)
@@ -114,7 +116,7 @@ func runsWithTrials(ctx context.Context, references ...string) ([]*record.Run, e
 // doubt returns the exit status for a run in which a trust check of its own figures failed.
 func doubt(runs ...*record.Run) error {
 	for _, run := range runs {
-		if len(record.Doubts(run.Trust)) > 0 {
+		if len(record.Doubts(run.Trust)) > 0 || len(run.Design.LeftOut) > 0 {
 			return statusError{ExitDoubt, nil}
 		}
 	}

@@ -53,7 +53,7 @@ has data for them.`,
 			if err := export.WriteFile(f.out, func(w io.Writer) error { return write(found, w) }); err != nil {
 				return fmt.Errorf("plot %s of run %s: %w", found.Name, runs[0].ID, err)
 			}
-			say(s.err, "%s (%s): %s\n", f.out, found.Name, found.Title)
+			say(s.hints(), "%s (%s): %s\n", f.out, found.Name, found.Title)
 			return nil
 		},
 	}

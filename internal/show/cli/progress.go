@@ -22,31 +22,29 @@ type progress struct {
 	w        io.Writer
 	terminal bool
 	width    int
-	quiet    bool
-	said     time.Time
-	last     string // what was printed last
+	now      func() time.Time
+	begun    bool
+	said     time.Time // when last was printed
+	last     string    // what was printed last
 	drawn    bool
 }
 
-// every is how often progress is printed if the line cannot be redrawn.
-const every = 15 * time.Second
+// every is how often progress is printed, at most, if the line cannot be redrawn.
+const every = 10 * time.Second
 
-func newProgress(w io.Writer, quiet bool) *progress {
+func newProgress(w io.Writer) *progress {
 	width, terminal := terminalWidth(w)
 	if width <= 20 { // unknown, or too narrow for a bar
 		width = 80
 	}
-	return &progress{w: w, quiet: quiet, terminal: terminal, width: width}
+	return &progress{w: w, terminal: terminal, width: width, now: time.Now}
 }
 
 func (p *progress) show(s run.Progress) {
-	if !p.quiet && p.said.IsZero() {
+	if !p.begun {
 		say(p.w, "run %s\n", s.Run)
 	}
-	if p.quiet || (!p.terminal && time.Since(p.said) < every) {
-		return
-	}
-	p.said = time.Now()
+	p.begun = true
 	left := "about " + unit.FormatTime(s.Remaining) + " left"
 	total := s.Total
 	if s.Fits > 0 {
@@ -97,21 +95,20 @@ func lastFigure(s run.Progress) string {
 
 // replace prints a line in place of the one before or, if the output is no terminal, below it.
 func (p *progress) replace(line string) {
-	switch {
-	case p.quiet:
-	case p.terminal:
+	if p.terminal {
 		p.draw(line)
-	default:
+	} else {
 		p.under(line)
 	}
 }
 
-// under prints a line below the others, unless it repeats the latest one.
+// under prints a line below the others, unless it repeats the latest one or comes too soon after it.
 func (p *progress) under(line string) {
-	if line != p.last {
-		say(p.w, "%s\n", line)
+	if line == p.last || !p.said.IsZero() && p.now().Sub(p.said) < every {
+		return
 	}
-	p.last = line
+	say(p.w, "%s\n", line)
+	p.last, p.said = line, p.now()
 }
 
 // draw draws the first of several wordings that fits. If none fits, it cuts the last one, which

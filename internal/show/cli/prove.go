@@ -155,9 +155,7 @@ func (f proveFlags) prove(ctx context.Context, s streams, args []string) error {
 	if err := f.changes(ctx, s, plan); err != nil {
 		return err
 	}
-	if !f.quiet {
-		f.introduce(s, p, from, plan)
-	}
+	f.introduce(s, p, from, plan)
 	result, err := f.begin(ctx, s, plan, "the study of "+args[0], again)
 	err = finishRun(ctx, s, result, err, f.runFlags)
 	if result != nil && !f.asJSON {
@@ -259,9 +257,7 @@ func (f proveFlags) baseline(ctx context.Context, s streams, file string) (*reco
 	if err := s.permit(ctx, file, f.trust, plan.Commands()); err != nil {
 		return nil, err
 	}
-	if !f.quiet {
-		say(s.err, "linerate: first as it is, %s\n", unit.Plural(len(plan.Treatments), "trial"))
-	}
+	say(s.hints(), "linerate: first as it is, %s\n", unit.Plural(len(plan.Treatments), "trial"))
 	made, err := f.begin(ctx, s, plan, file, "linerate run "+quote(file)+" --replicates 1")
 	if ctx.Err() != nil {
 		return nil, statusError{ExitInterrupted, errors.New("interrupted before the fix was tried")}
@@ -276,9 +272,7 @@ func (f proveFlags) ofHosts(ctx context.Context, s streams, id string) (*proof.P
 	if err != nil {
 		return nil, usageError(err)
 	}
-	if !f.quiet {
-		say(s.err, "linerate: reading the hosts for 3s\n")
-	}
+	say(s.hints(), "linerate: reading the hosts for 3s\n")
 	if len(named) == 1 {
 		named = append(named, reach.Host{Here: true})
 	}
@@ -351,10 +345,10 @@ func (f proveFlags) introduce(s streams, p *proof.Proof, from *record.Run, plan 
 	if from != nil {
 		where = fmt.Sprintf(", of %q in run %s", p.Treatment, from.ID)
 	}
-	say(s.err, "linerate: %s%s: as it is against %s; %s of 2 trials, %s\n", p.Of[0].ID, where,
+	say(s.hints(), "linerate: %s%s: as it is against %s; %s of 2 trials, %s\n", p.Of[0].ID, where,
 		words.FirstFew(lines, "and"), unit.Plural(plan.Blocks(), "block"), planTime(plan, 0))
 	for _, line := range p.Advice {
-		say(s.err, "linerate: not tried of the fix: %s\n", line)
+		say(s.hints(), "linerate: not tried of the fix: %s\n", line)
 	}
 }
 

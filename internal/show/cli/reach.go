@@ -95,8 +95,8 @@ func plainOf(ctx context.Context, s streams, hosts []reach.Host) (list []netstat
 		text.Lost += one.Lost
 		text.NotUnderstood = append(text.NotUnderstood, one.NotUnderstood...)
 		if len(one.Missing) > 0 {
-			say(s.err, "linerate: %s has no %s: rules that need them are not evaluated\n", one.Snapshot.Reading.Host,
-				source.Or(one.Missing))
+			say(s.hints(), "linerate: %s has no %s: rules that need them are not evaluated\n",
+				one.Snapshot.Reading.Host, source.Or(one.Missing))
 		}
 	}
 	return list, text, err

@@ -81,7 +81,7 @@ was not kept; 130 interrupted.`,
 				return usageError(fmt.Errorf("%s: %w", captureName(args[0]), err))
 			}
 			if length := c.Length(o); length >= longReplay {
-				say(s.err, "linerate: the last frame is due after %s (shorter: --speed, --pace, --max-gap); "+
+				say(s.hints(), "linerate: the last frame is due after %s (shorter: --speed, --pace, --max-gap); "+
 					"Ctrl-C ends the replay and shows its figures\n", unit.FormatSeconds(length.Seconds()))
 			}
 			result, err := c.Run(cmd.Context(), o)

@@ -21,7 +21,7 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	defer stop()
 	defer func() { _ = caused.Flush() }() // without it, doctor may report the last resets
 	out, errs = filtered(out, errs)
-	root := newRoot(streams{in, out, errs, args})
+	root := newRoot(streams{in: in, out: out, err: errs, args: args})
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
@@ -85,6 +85,7 @@ func versionLine(release, commit string) string {
 }
 
 func newRoot(s streams) *cobra.Command {
+	s.quiet = new(bool)
 	root := &cobra.Command{
 		Use:           "linerate",
 		Version:       versionLine(version.String(), version.Commit()),
@@ -138,6 +139,7 @@ func newRoot(s streams) *cobra.Command {
 	)
 	root.CompletionOptions.DisableDefaultCmd = true
 	helpVerb(root)
+	s.defineQuiet(root)
 	complete(root)
 	return root
 }

@@ -34,8 +34,9 @@ continues an interrupted run, and adds blocks to a finished one if --replicates,
 --until or --budget ask for more.
 
 Exit status: 0 the question was answered; 1 linerate failed; 2 bad usage or
-input; 3 answered, but a trust check failed; 130 interrupted. A second Ctrl-C
-ends the run at once.`,
+input; 3 answered, but a trust check failed, or treatments were left out because
+the kernel lacks what they need; 130 interrupted. A second Ctrl-C ends the run at
+once.`,
 		Example: `  linerate run arp-flux
   linerate run nas.yaml --name "after the new cable"
   linerate run arp-flux --only "kernel defaults,static ARP entries" --seed 7
@@ -150,12 +151,12 @@ func (f runFlags) resumeRun(ctx context.Context, s streams) error {
 // stderr.
 func (f runFlags) conduct(ctx context.Context, s streams, what string, trials func(run.Options) (*record.Run, error)) (
 	*record.Run, error) {
-	claim, err := claimActive(ctx, s.err, what, f.wait)
+	claim, err := claimActive(ctx, s, what, f.wait)
 	if err != nil {
 		return nil, err
 	}
 	defer claim.Leave()
-	options, progress := f.options, newProgress(s.err, f.quiet)
+	options, progress := f.options, newProgress(s.hints())
 	options.Progress = func(p run.Progress) {
 		claim.Describe(runTitle(p.Run, options.RunName))
 		progress.show(p)

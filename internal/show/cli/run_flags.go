@@ -100,10 +100,10 @@ func (f *planFlags) parameters(stderr io.Writer, file string, warnings []run.Par
 // trialFlags are flags common to the commands that make trials: where the result goes, and what is
 // asked before.
 type trialFlags struct {
-	out           string
-	asJSON, quiet bool
-	wait, trust   bool
-	flags         *pflag.FlagSet
+	out         string
+	asJSON      bool
+	wait, trust bool
+	flags       *pflag.FlagSet
 }
 
 // given reports whether a flag was given.
@@ -114,7 +114,6 @@ func (f *trialFlags) define(flags *pflag.FlagSet, o *run.Options, out, json stri
 	defineDesign(flags, o)
 	flags.StringVar(&f.out, "out", "", out)
 	flags.BoolVar(&f.asJSON, "json", false, json)
-	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.BoolVar(&f.wait, "wait", false, waitUsage)
 	flags.BoolVar(&f.trust, "trust", false, trustUsage)
 	flags.BoolVar(&o.AllowMachine, permission, false, "permit settings that change more than one network namespace")

@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/control/measure"
 	"linerate/internal/control/notebook"
+	"linerate/internal/model/record"
 	"linerate/internal/show/answer"
 	"linerate/internal/show/export"
 	"linerate/internal/show/text"
@@ -103,9 +105,9 @@ func (f runsFlags) list(ctx context.Context, s streams) error {
 		}
 		return text.Runs(s.out, list.Runs, list.Latest, textOptions(s.out, ""))
 	case f.study != "" || f.text != "" || !f.since.IsZero():
-		say(s.err, "No such runs; linerate runs lists all.\n")
+		say(s.hints(), "No such runs; linerate runs lists all.\n")
 	default:
-		say(s.err,
+		say(s.hints(),
 			"No runs yet. linerate measure ADDRESS keeps a measurement, and linerate run STUDY makes a run; see "+
 				"linerate studies.\n")
 	}
@@ -120,7 +122,14 @@ func (f runsFlags) selected(ctx context.Context, store notebook.Store) ([]notebo
 	}
 	runs = slices.DeleteFunc(runs, func(r notebook.Summary) bool { return r.Started.Before(f.since) })
 	for i := range runs {
-		if r := &runs[i]; r.Conclusion != nil {
+		r := &runs[i]
+		if r.Study == record.MeasureStudy && r.Status == notebook.Interrupted && r.Trials == 0 {
+			if run, err := store.Run(ctx, r.ID); err == nil {
+				measure.Recover(run)
+				r.Conclusion = run.Conclusion
+			}
+		}
+		if r.Conclusion != nil {
 			r.Answer = answer.Conclusion(r.Conclusion).Headline
 		}
 	}

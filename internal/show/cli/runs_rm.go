@@ -75,7 +75,7 @@ func removeRuns(ctx context.Context, s streams, references []string, yes bool) e
 	case errors.Is(err, notebook.ErrNotFound):
 		return usageError(fmt.Errorf("%w\nnothing was removed", err))
 	case err == nil:
-		say(s.err, "removed %s\n", strings.Join(ids, ", "))
+		say(s.hints(), "removed %s\n", strings.Join(ids, ", "))
 	}
 	return err
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/spf13/cobra"
 )
 
 // Exit statuses.
@@ -22,6 +24,26 @@ type streams struct {
 	in       io.Reader
 	out, err io.Writer
 	args     []string // of the command line, as given
+	quiet    *bool    // --quiet of the verb; nil: there is none
+}
+
+// hints returns the stream for progress, hints and what a command has done: err unless the verb is
+// quiet. Errors, warnings and questions go to err.
+func (s streams) hints() io.Writer {
+	if s.quiet != nil && *s.quiet {
+		return io.Discard
+	}
+	return s.err
+}
+
+// defineQuiet defines --quiet of a verb and those below it.
+func (s streams) defineQuiet(cmd *cobra.Command) {
+	if cmd.Runnable() && cmd.Flags().Lookup("quiet") == nil {
+		cmd.Flags().BoolVar(s.quiet, "quiet", false, "no progress or hints on stderr")
+	}
+	for _, c := range cmd.Commands() {
+		s.defineQuiet(c)
+	}
 }
 
 // statusError carries an exit status. With a nil cause nothing is printed.

@@ -161,7 +161,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	var claim *active.Claim
 	o.Progress = describing(&claim, "tune "+o.Name, o.Progress)
 	begin, planned := sync.OnceValue(func() (err error) {
-		claim, err = claimActive(cmd.Context(), s.err, "tune "+o.Name, f.wait)
+		claim, err = claimActive(cmd.Context(), s, "tune "+o.Name, f.wait)
 		return err
 	}), o.Planned
 	o.Planned = func(p *study.Plan, reserve int) error {
@@ -181,14 +181,14 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if err := s.permit(cmd.Context(), f.on, f.trust, commands); err != nil {
 		return err
 	}
-	if n := found.Errors + found.Warnings; n > 0 && !f.quiet {
-		say(s.err, "linerate: %s found in the files; show with --lint\n", unit.Plural(n, "problem"))
+	if n := found.Errors + found.Warnings; n > 0 {
+		say(s.hints(), "linerate: %s found in the files; show with --lint\n", unit.Plural(n, "problem"))
 	}
-	if n := len(found.Unread); n > 0 && !f.quiet {
-		say(s.err, "linerate: %s of the files not read, and not tried; show with --lint\n", unit.Plural(n, "line"))
+	if n := len(found.Unread); n > 0 {
+		say(s.hints(), "linerate: %s of the files not read, and not tried; show with --lint\n", unit.Plural(n, "line"))
 	}
-	if n := len(found.Skipped); n > 0 && !f.quiet {
-		say(s.err, "linerate: not read, as the names do not end in .conf: %s\n", strings.Join(found.Skipped, ", "))
+	if n := len(found.Skipped); n > 0 {
+		say(s.hints(), "linerate: not read, as the names do not end in .conf: %s\n", strings.Join(found.Skipped, ", "))
 	}
 	if f.on != "" { // whose hosts are changed before there is a plan, to find out which values they accept
 		if err := begin(); err != nil {
@@ -220,7 +220,7 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 		if err := s.permitRun(cmd.Context(), runs[0], f.trust); err != nil {
 			return err
 		}
-		if claim, err = claimActive(cmd.Context(), s.err, "tune --run "+runs[0].ID, f.wait); err != nil {
+		if claim, err = claimActive(cmd.Context(), s, "tune --run "+runs[0].ID, f.wait); err != nil {
 			return err
 		}
 		defer claim.Leave()
@@ -245,14 +245,14 @@ type written struct {
 // trying returns the options of the trials, without the list and the base. The pages that are
 // written, and errors about them, are added to to.
 func (f tuneFlags) trying(cmd *cobra.Command, s streams, to *written) tune.Options {
-	o, progress := f.options, newProgress(s.err, f.quiet)
+	o, progress := f.options, newProgress(s.hints())
 	o.Notebook, o.Progress = openNotebook, progress.show
 	o.KeepCommand = func(run string) string { return f.keepCommand(run) }
 	o.Words = answer.TuneWords{}
 	warned := map[string]bool{} // by an earlier run of this list
 	o.Planned = func(p *study.Plan, reserve int) error {
-		if detects := planSensitivity(p, reserve); detects != nil && !f.quiet {
-			say(s.err, "linerate: %s, %s; detects %s\n", unit.Plural(len(p.Treatments), "treatment"),
+		if detects := planSensitivity(p, reserve); detects != nil {
+			say(s.hints(), "linerate: %s, %s; detects %s\n", unit.Plural(len(p.Treatments), "treatment"),
 				planTime(p, reserve), evidence.Sensitivity(detects))
 		}
 		for _, warning := range append(p.TooFew(), run.BlocksWarning(p)) {
@@ -407,8 +407,8 @@ func (f tuneFlags) judged(s streams, found *record.Lint, files []string) error {
 	if nothing := nothingRead(found); err == nil && nothing != nil {
 		return usageError(nothing)
 	}
-	if next := lintNext(found, files); err == nil && !f.asJSON && !f.quiet && next != "" {
-		say(s.err, "Which of these matter on a path: %s\n", next)
+	if next := lintNext(found, files); err == nil && !f.asJSON && next != "" {
+		say(s.hints(), "Which of these matter on a path: %s\n", next)
 	}
 	if err == nil && found.Errors+found.Warnings > 0 {
 		err = statusError{status: ExitDoubt}

@@ -74,8 +74,11 @@ func Treatments(v *view.View) *document.Table {
 	if ranges {
 		t.Notes = append(t.Notes, view.RangesNote)
 	}
-	if paired(v) {
+	if ofTwo(v, overlap) {
 		t.Notes = append(t.Notes, pairedNote)
+	}
+	if ofTwo(v, widerPercentile) {
+		t.Notes = append(t.Notes, percentileNote)
 	}
 	return t
 }
@@ -84,9 +87,15 @@ func Treatments(v *view.View) *document.Table {
 const pairedNote = "Intervals of values may overlap where that of their ratio excludes 1: a ratio is of the two " +
 	"trials of a block, in which what varies from block to block cancels; the interval of a value contains it."
 
-// paired reports whether the interval of a value that is shown contains the baseline's value, although
-// the interval of their ratio excludes 1.
-func paired(v *view.View) bool {
+// percentileNote explains the interval of a percentile that is wider than that of its ratio.
+const percentileNote = "An interval of a percentile can be wider than that of its ratio: it reaches to the slower " +
+	"requests at the ranks that the trials leave open; the ratio's is how the two percentiles move together as " +
+	"single blocks are left out."
+
+// ofTwo reports whether something holds for a treatment and the baseline that it is compared with: for
+// their ratio, in a response that is shown, and the estimates of both.
+func ofTwo(v *view.View,
+	holds func(m *view.Measure, ratio record.EffectSize, of, than record.ResponseEstimate) bool) bool {
 	for _, m := range v.Measures {
 		for i := range v.Run.Treatments {
 			t := &v.Run.Treatments[i]
@@ -94,16 +103,31 @@ func paired(v *view.View) bool {
 			base := slices.IndexFunc(v.Run.Treatments, func(b record.Treatment) bool {
 				return e != nil && b.Baseline && sameConditions(v.Run, b, *t)
 			})
-			if base < 0 || e.Difference != nil || e.Ratio.Low <= 1 && e.Ratio.High >= 1 {
+			if base < 0 || e.Difference != nil || e.Ratio.None {
 				continue
 			}
 			of, than := m.Estimate(t), m.Estimate(&v.Run.Treatments[base])
-			if of.Confidence > 0 && than.Confidence > 0 && of.Low <= than.High && than.Low <= of.High {
+			if of.Confidence > 0 && than.Confidence > 0 && holds(m, e.Ratio, of, than) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// overlap reports whether the intervals of two values overlap, although that of their ratio excludes 1.
+func overlap(_ *view.Measure, ratio record.EffectSize, of, than record.ResponseEstimate) bool {
+	return (ratio.Low > 1 || ratio.High < 1) && of.Low <= than.High && than.Low <= of.High
+}
+
+// widerPercentile reports whether the interval of a percentile spans a larger ratio than that of its
+// comparison.
+func widerPercentile(m *view.Measure, ratio record.EffectSize, of, than record.ResponseEstimate) bool {
+	return m.Quantile > 0 && ratio.Low > 0 && (wider(of, ratio) || wider(than, ratio))
+}
+
+func wider(e record.ResponseEstimate, ratio record.EffectSize) bool {
+	return e.High*ratio.Low > ratio.High*e.Low
 }
 
 // sameConditions reports whether two treatments have the same levels of all condition factors.

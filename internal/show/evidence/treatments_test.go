@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
 	"linerate/internal/show/view"
@@ -31,6 +32,28 @@ func TestPairedNote(t *testing.T) {
 		conclude.Conclude(run)
 		if got := slices.Contains(Treatments(view.New(run)).Notes, pairedNote); got != c.want {
 			t.Errorf("%s: noted: %t", name, got)
+		}
+	}
+}
+
+// TestPercentileNote: where the interval of a percentile is wider than that of its ratio, the table says why.
+func TestPercentileNote(t *testing.T) {
+	for _, response := range []string{metric.LatencyP99.Name, metric.Goodput.Name} {
+		for _, high := range []float64{0, 10} {
+			run := sciencetest.Loaded(5, 8, response)
+			conclude.Conclude(run)
+			for i := range run.Treatments {
+				for j := range run.Treatments[i].Responses {
+					e := &run.Treatments[i].Responses[j]
+					if e.Low, e.High = e.Mean, e.Mean; high > 0 {
+						e.High = high * e.Mean
+					}
+				}
+			}
+			want := high > 0 && response == metric.LatencyP99.Name
+			if got := slices.Contains(Treatments(view.New(run)).Notes, percentileNote); got != want {
+				t.Errorf("%s, up to %g times: noted: %t", response, high, got)
+			}
 		}
 	}
 }

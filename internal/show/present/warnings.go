@@ -10,6 +10,7 @@ import (
 	"linerate/internal/science/remedy"
 	"linerate/internal/show/evidence"
 	"linerate/internal/show/view"
+	"linerate/internal/show/wording"
 	"linerate/internal/show/words"
 )
 
@@ -21,6 +22,9 @@ func warnings(v *view.View) []string {
 		out = append(out, fmt.Sprintf("In doubt: %s. See Trust below.", why))
 	} else if len(run.Trust) == 0 && len(run.Trials) > 0 {
 		out = append(out, "Unchecked: the run holds no trust checks.")
+	}
+	if left := wording.LeftOut(run.Design.LeftOut); left != "" {
+		out = append(out, left+".")
 	}
 	for _, t := range run.Trials {
 		if t.PlannedS > 0 {

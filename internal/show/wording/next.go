@@ -132,8 +132,8 @@ var (
 	_ = advise(func(h hint.Reproduce) string {
 		words := []string{"linerate", "new", "wan", "--rate", unit.BitRate(rounded(h.RateBps)).String(), "--rtt",
 			unit.Duration(time.Duration(rounded(h.RTTS * 1e9))).String()}
-		if loss := rounded(h.Loss); loss > 0 {
-			words = append(words, "--loss", unit.Ratio(loss).String())
+		if percent := rounded(100 * h.Loss); percent > 0 {
+			words = append(words, "--loss", unit.Ratio(percent/100).String())
 		}
 		return "compare them in a lab of this path: " + hostconfig.Command(words...)
 	})

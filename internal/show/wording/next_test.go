@@ -39,8 +39,11 @@ func TestNextOf(t *testing.T) {
 	}
 	kind, _ := starter.Find("wan")
 	for _, h := range []hint.Reproduce{{RateBps: 94123456.7, RTTS: 0.0401234, Loss: 0.0020003},
-		{RateBps: 1e6, RTTS: 1, Loss: 0.1}, {RateBps: 10e9, RTTS: 1e-3}} {
+		{RateBps: 1e6, RTTS: 1, Loss: 0.1}, {RateBps: 1e8, RTTS: 0.04, Loss: 0.00389}, {RateBps: 10e9, RTTS: 1e-3}} {
 		_, command, _ := strings.Cut(Step(record.Step{Hint: &hint.Hint{Is: h}}, true)[0], "linerate new wan ")
+		if strings.Contains(command, "e-") {
+			t.Errorf("a figure with an exponent: %s", command)
+		}
 		words := strings.Fields(command)
 		for i := 0; i+1 < len(words); i += 2 {
 			j := slices.IndexFunc(kind.Arguments, func(a starter.Argument) bool { return "--"+a.Name == words[i] })
