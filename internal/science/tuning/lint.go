@@ -164,7 +164,7 @@ func (c *checker) file(f *settingfile.File) {
 		c.apart(a)
 	}
 	for _, l := range f.Lines {
-		comment := ""
+		comment, first := "", len(c.out.Findings)
 		if f.System == settingfile.Linux {
 			l.Value, comment = l.Bare()
 		}
@@ -186,6 +186,7 @@ func (c *checker) file(f *settingfile.File) {
 		} else {
 			c.bsd(f, l)
 		}
+		c.mend(l, first)
 	}
 }
 
