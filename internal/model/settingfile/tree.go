@@ -392,6 +392,9 @@ func (r *treeReader) parameters(n *source.Node) {
 				r.assignments(e.Key.Text, e.Value)
 			}
 		}
+		if n.Kind == source.Mapping && (at(n, "command") != nil || at(n, "args") != nil) {
+			r.containerScript(n, false, strings.TrimSpace("container "+text(n, "name")))
+		}
 		if key := named(n); key != "" && at(n, "value") != nil { // a list of names and values
 			r.pair(n, key)
 			r.use(n)

@@ -126,6 +126,9 @@ type checker struct {
 
 // add notes a finding with the code and the arguments of its remark; fix is what to write instead.
 func (c *checker) add(l settingfile.Line, id, severity, fix, code string, args ...any) {
+	if l.Optional && id == "unknown" {
+		severity = record.LintNote
+	}
 	remark := record.Statement{Code: code}
 	for _, arg := range args {
 		remark.Args = append(remark.Args, fmt.Sprint(arg))

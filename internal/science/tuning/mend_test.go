@@ -104,7 +104,7 @@ func TestCorrectionsAreRight(t *testing.T) {
 			}
 		}
 	}
-	if tried < 30 {
+	if tried < 80 {
 		t.Errorf("only %d corrections", tried)
 	}
 }
