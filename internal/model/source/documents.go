@@ -94,7 +94,7 @@ func document(text string, before int) (root *Node, err error) {
 	if mistake != "" {
 		return nil, fmt.Errorf("line %d: not YAML: %s", before+mistakenLine(text, mistake), mistake)
 	}
-	d := documentReader{before: before, made: map[*yaml.Node]*Node{}, sizes: map[*Node]int{}}
+	d := documentReader{before: before, rows: strings.Count(text, "\n") + 1, made: map[*yaml.Node]*Node{}, sizes: map[*Node]int{}}
 	for _, content := range parsed.Content {
 		if root, err = d.node(content, 0); err != nil {
 			return nil, err
@@ -138,13 +138,14 @@ func mistakenLine(text, mistake string) int {
 
 // documentReader converts a syntax tree.
 type documentReader struct {
-	before int
+	before int                  // lines of the file
+	rows   int                  // of the document
 	made   map[*yaml.Node]*Node // for aliases
 	sizes  map[*Node]int        // with all that is below, aliases counted again
 }
 
 func (d *documentReader) at(n *yaml.Node) Position {
-	return Position{Line: d.before + max(n.Line, 1), Column: max(n.Column, 1)}
+	return Position{Line: d.before + min(max(n.Line, 1), d.rows), Column: max(n.Column, 1)}
 }
 
 func (d *documentReader) node(n *yaml.Node, depth int) (*Node, error) {
