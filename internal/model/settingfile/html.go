@@ -13,8 +13,8 @@ const htmlFile = "html"
 
 var _ = register(&format{
 	name: htmlFile, label: "HTML page", by: "`.html`, or `<!DOCTYPE html>`",
-	yields: "what is in `<pre>`, or in `<code>` over several lines, each as a file of the kind that its content shows; " +
-		"text and tables are not read",
+	yields: "what is in `<pre>`, or in `<code>` over several lines, each as a file of the kind that its content " +
+		"shows; text and tables are not read",
 	named: func(base, _ string) bool { return path.Ext(base) == ".html" || path.Ext(base) == ".htm" },
 	read:  (*File).html,
 })

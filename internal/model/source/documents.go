@@ -94,7 +94,8 @@ func document(text string, before int) (root *Node, err error) {
 	if mistake != "" {
 		return nil, fmt.Errorf("line %d: not YAML: %s", before+mistakenLine(text, mistake), mistake)
 	}
-	d := documentReader{before: before, rows: strings.Count(text, "\n") + 1, made: map[*yaml.Node]*Node{}, sizes: map[*Node]int{}}
+	d := documentReader{before: before, rows: strings.Count(text, "\n") + 1,
+		made: map[*yaml.Node]*Node{}, sizes: map[*Node]int{}}
 	for _, content := range parsed.Content {
 		if root, err = d.node(content, 0); err != nil {
 			return nil, err

@@ -19,17 +19,21 @@ const mostMended = 5
 // nothing is found to be wrong. If there is none, the advice is to leave the line out.
 func (c *checker) mend(l settingfile.Line, first int) {
 	found := c.out.Findings[first:]
-	meant := corrected(found)
+	at := corrected(found)
 	for range mostMended {
-		if meant == nil {
+		if at == nil {
 			break
 		}
-		left := c.alone(l, *meant)
+		meant := *at.Corrects
+		left := c.alone(l, meant)
 		if !slices.ContainsFunc(left, wrong) {
-			replaceCorrections(l, found, *meant)
+			replaceCorrections(l, found, meant)
 			return
 		}
-		meant = corrected(left)
+		if slices.ContainsFunc(left, func(f record.LintFinding) bool { return f.ID == at.ID && wrong(f) }) {
+			break // what it corrects is still there
+		}
+		at = corrected(left)
 	}
 	for i := range found {
 		f := &found[i]
@@ -44,19 +48,19 @@ func (c *checker) mend(l settingfile.Line, first int) {
 	}
 }
 
-// corrected returns the last correction among findings about a line. Nil: there is none, or the line is
-// to be left out.
-func corrected(found []record.LintFinding) (last *setting.Sysctl) {
-	for _, f := range found {
+// corrected returns the first finding about a line that has a correction. Nil: there is none, or the line
+// is to be left out.
+func corrected(found []record.LintFinding) (first *record.LintFinding) {
+	for i, f := range found {
 		if f.Advice != nil && (f.Advice.Code == record.AdviceLeaveOut || f.Advice.Code == record.AdvicePages &&
 			f.Corrects == nil) {
 			return nil
 		}
-		if f.Corrects != nil {
-			last = f.Corrects
+		if f.Corrects != nil && first == nil {
+			first = &found[i]
 		}
 	}
-	return last
+	return first
 }
 
 // alone returns what is found about a line with another parameter or value, if no other line sets it.
@@ -87,20 +91,18 @@ func replaceCorrections(l settingfile.Line, found []record.LintFinding, meant se
 		if f.Corrects == nil {
 			continue
 		}
+		was := *f.Corrects
 		f.Corrects = &setting.Sysctl{Key: meant.Key, Value: meant.Value}
-		switch asWritten := meant.Key == l.Key && meant.Value == l.Value; {
+		switch {
 		case f.Advice != nil && f.Advice.Code == record.AdvicePages:
 			f.Advice.Args = []string{meant.Value}
-			continue
-		case f.Advice != nil && asWritten: // only the way in which the line is written
-			continue
-		case l.Fix != "" && meant.Key == l.Key:
+		case l.Fix != "" && meant.Key == l.Key: // a command
 			f.Fix = strings.Replace(l.Fix, l.Value, meant.Value, 1)
-		case meant.Key == l.Key:
-			f.Fix = meant.Value
+		case was == meant:
+		case f.Fix == was.Key:
+			f.Fix, f.Advice = meant.Key, nil
 		default:
-			f.Fix = meant.Key
+			f.Fix, f.Advice = strings.Replace(f.Fix, was.Value, meant.Value, 1), nil
 		}
-		f.Advice = nil
 	}
 }

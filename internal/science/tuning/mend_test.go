@@ -97,7 +97,8 @@ func TestCorrectionsAreRight(t *testing.T) {
 					continue
 				}
 				tried++
-				again := Files([]settingfile.File{settingfile.Read("x.conf", []byte(correction(f)), settingfile.Linux)}, k)
+				instead := settingfile.Read("x.conf", []byte(correction(f)), settingfile.Linux)
+				again := Files([]settingfile.File{instead}, k)
 				if len(again.Settings) != 1 || slices.ContainsFunc(again.Findings, wrong) {
 					t.Errorf("%s:%d: %s: %s: %v", name, f.Line, f.ID, correction(f), what(again))
 				}

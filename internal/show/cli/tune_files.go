@@ -81,8 +81,10 @@ var sysctlDirectories = []string{"/etc/sysctl.d", "/run/sysctl.d", "/usr/local/l
 func inOrder(files []string, not *notRead) (names []string) {
 	rank := func(name string) int {
 		dir := filepath.Dir(name)
-		if i := slices.IndexFunc(sysctlDirectories, func(of string) bool { return strings.HasSuffix(dir, of) }); i >= 0 {
-			return i
+		for i, of := range sysctlDirectories {
+			if strings.HasSuffix(dir, of) {
+				return i
+			}
 		}
 		return len(sysctlDirectories)
 	}

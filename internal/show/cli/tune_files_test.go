@@ -53,7 +53,7 @@ func TestTuningFiles(t *testing.T) {
 // in place of one of /usr/lib, whatever the order of the arguments; what is given after them, after them.
 func TestDirectories(t *testing.T) {
 	dir := t.TempDir()
-	etc, lib, other := filepath.Join(dir, "etc/sysctl.d"), filepath.Join(dir, "usr/lib/sysctl.d"), filepath.Join(dir, "x")
+	etc, lib, other := dir+"/etc/sysctl.d", dir+"/usr/lib/sysctl.d", dir+"/x"
 	for _, name := range []string{etc + "/10-a.conf", etc + "/50-b.conf", lib + "/50-b.conf", lib + "/20-c.conf",
 		lib + "/README", other + "/50-b.conf", dir + "/sysctl.conf"} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -68,7 +68,8 @@ func TestDirectories(t *testing.T) {
 			[]string{lib + "/50-b.conf"}},
 		{[]string{lib, etc, dir + "/sysctl.conf"}, []string{etc + "/10-a.conf", lib + "/20-c.conf", etc + "/50-b.conf",
 			dir + "/sysctl.conf"}, []string{lib + "/50-b.conf"}},
-		{[]string{dir + "/sysctl.conf", lib, other}, []string{dir + "/sysctl.conf", lib + "/20-c.conf", lib + "/50-b.conf"},
+		{[]string{dir + "/sysctl.conf", lib, other},
+			[]string{dir + "/sysctl.conf", lib + "/20-c.conf", lib + "/50-b.conf"},
 			[]string{other + "/50-b.conf"}},
 	} {
 		names, not, err := tuningNames(test.args)
