@@ -79,7 +79,7 @@ var restricted = []struct {
 	{[]string{"github.com/goccy/go-yaml", "github.com/goccy/go-yaml/"},
 		[]string{"internal/model"},
 		"files are decoded in one place, which keeps the line and column of every value"},
-	{[]string{"mvdan.cc/sh/v3/", "github.com/BurntSushi/toml"},
+	{[]string{"mvdan.cc/sh/v3/", "github.com/BurntSushi/toml", "go.yaml.in/yaml/v3"},
 		[]string{"internal/model"},
 		"files of other programs are parsed in one place, which bounds the work and executes nothing"},
 	{[]string{"github.com/spf13/", "golang.org/x/term"},

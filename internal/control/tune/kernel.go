@@ -47,6 +47,7 @@ func AskKernel(files []settingfile.File) *tuning.Kernel {
 			}
 			if value, _ := l.Bare(); l.Key == tuning.DefaultQdisc {
 				askQdisc(value, k.Qdiscs)
+				askQdisc(strings.ToLower(value), k.Qdiscs) // which may be proposed
 			}
 		}
 	}

@@ -17,6 +17,8 @@ type Lint struct {
 	// Skipped are the files and directories of the given directories that were not read, because their
 	// names do not end in .conf.
 	Skipped []string `json:"skipped,omitempty"`
+	// Masked are files of directories in whose place one of the same name in another directory was read.
+	Masked []string `json:"masked,omitempty"`
 	// Kernel describes the kernel that the settings were checked against. Nil: they were checked
 	// against what is known about kernels in general.
 	Kernel   *LintKernel   `json:"kernel,omitempty"`

@@ -16,16 +16,27 @@ var _ = register(&format{
 	has:    func(text string) bool { return grubLine.MatchString(text) },
 	read: func(f *File, text string) {
 		for n, line := range joined(text) {
-			for _, m := range bootParameter.FindAllStringSubmatch(line, -1) {
-				f.set(Line{Line: n, Key: dotted(m[1]), Value: m[2]}, line)
-			}
+			f.cmdline(n, line)
 		}
 	},
 })
 
+// cmdline reads the parameters of a kernel's command line.
+func (f *File) cmdline(n int, line string) {
+	for _, m := range bootParameter.FindAllStringSubmatch(line, -1) {
+		f.set(Line{Line: n, Key: dotted(m[1]), Value: m[2]}, line)
+	}
+	if m := bootWithoutIPv6.FindString(line); m != "" {
+		f.apart(Note, n, strings.TrimSpace(m), "the kernel has no IPv6 then, and no parameters of net.ipv6: programs "+
+			"that listen on :: fail")
+	}
+}
+
 var (
-	grubLine      = regexp.MustCompile(`(?m)^GRUB_CMDLINE_LINUX(_DEFAULT)?=`)
-	bootParameter = regexp.MustCompile(`(?:^|[\s"'])sysctl\.([\w./-]+)=([^\s"']+)`)
+	grubLine = regexp.MustCompile(`(?m)^GRUB_CMDLINE_LINUX(_DEFAULT)?=`)
+	// bootWithoutIPv6 matches the parameter of the module ipv6 that keeps it from being there at all.
+	bootWithoutIPv6 = regexp.MustCompile(`\bipv6\.disable=1\b`)
+	bootParameter   = regexp.MustCompile(`(?:^|[\s"'])sysctl\.([\w./-]+)=([^\s"']+)`)
 )
 
 var _ = register(&format{

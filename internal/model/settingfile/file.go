@@ -57,6 +57,8 @@ type Line struct {
 	// what to write instead; empty: Setting().
 	Slip, Written, Fix string
 
+	// Optional is set if programs ignore that the parameter does not exist: "-" before the key.
+	Optional bool
 	// When names the conditions under which a script sets the parameter, "if on line 3". Empty: it
 	// always does.
 	When string

@@ -15,7 +15,7 @@ func TestSysctlConf(t *testing.T) {
 		"0\nrubbish\n= 1\nnet.ipv4.tcp_sack =\n-net.ipv4.conf.lo.rp_filter\ntwo words = 1\n"), "")
 	want := []Line{
 		{File: "99-net.conf", Line: 4, Key: "net.ipv4.tcp_rmem", Value: "4096 87380 16777216"},
-		{File: "99-net.conf", Line: 5, Key: "net.ipv4.conf.eth0/100.rp_filter", Value: "0"},
+		{File: "99-net.conf", Line: 5, Key: "net.ipv4.conf.eth0/100.rp_filter", Value: "0", Optional: true},
 		{File: "99-net.conf", Line: 6, Key: "net.core.rmem_max", Value: "1048576",
 			Slip: "the quotes become part of the value", Written: `net.core.rmem_max = "1048576"`},
 	}

@@ -22,6 +22,8 @@ var _ = register(&format{
 var foreignFormats = []struct {
 	name, label, by, endings, why string
 	names                         []string
+	dir                           string // of its files
+	all                           bool   // every line may set something
 	content                       *regexp.Regexp
 }{
 	{name: "chef", label: "Chef recipe", by: "`.rb`", endings: ".rb",
@@ -30,14 +32,22 @@ var foreignFormats = []struct {
 		names: []string{"Dockerfile", "Containerfile", "dockerfile"}, content: regexp.MustCompile(`\A(#[^\n]*\n|` +
 			`\s)*FROM \S+`),
 		why: "an image has no kernel: what is set while it is built is not set in a container"},
+	{name: "modprobe", label: "modprobe.d", by: "`modprobe.d`, or lines of modprobe.d(5)", content: regexp.MustCompile(
+		`\A(\s*#[^\n]*\n|\s)*(options|install|blacklist|alias|softdep|remove) \S+.*\n(\s*(#[^\n]*|(options|install|` +
+			`blacklist|alias|softdep|remove) .*)?\n)*\z`), dir: "modprobe.d", all: true,
+		why: "parameters of kernel modules, and commands of modprobe, are not judged here"},
+	{name: "uci", label: "OpenWrt configuration", by: "lines such as `option mtu '1500'`", all: true,
+		content: regexp.MustCompile(`(?m)^config [a-z_-]+( '?[\w-]+'?)?\s*\n\s*(#.*\n\s*)*(option|list) `),
+		why:     "what OpenWrt makes of it is not judged here: sysctl, ip and ethtool on the router show it"},
 	{name: "python", label: "Python or Perl program", by: "`.py`, `.pl`", endings: ".py .pl",
 		content: regexp.MustCompile(`\A#!\S*(python|perl)|\A#!\S*env (python|perl)`),
 		why:     "programs are read only if they are for a shell"},
 	{name: "routeros", label: "RouterOS script", by: "`.rsc`, or lines such as `/ip settings set`", endings: ".rsc",
 		content: regexp.MustCompile(`(?m)^/(ip|ipv6|interface|queue|system|routing|tool)[ /][a-z]`),
+		all:     true,
 		why:     "RouterOS has no kernel parameters of Linux: it is not judged here"},
 	{name: "windows", label: "Windows commands", by: "`.bat`, `.cmd`, `.ps1`, `.reg`, or `netsh`",
-		endings: ".bat .cmd .ps1 .reg", content: regexp.MustCompile(
+		endings: ".bat .cmd .ps1 .reg", all: true, content: regexp.MustCompile(
 			`(?mi)^\s*(netsh (int|interface)|(set|get|enable|disable)-net\w+|@echo off)`),
 		why: "Windows has no kernel parameters of Linux: it is not judged here"},
 }
@@ -46,7 +56,10 @@ var _ = func() struct{} {
 	for _, o := range foreignFormats {
 		register(&format{
 			name: o.name, label: o.label, by: o.by, yields: "nothing; lines that may set something are listed",
-			named: func(base, _ string) bool {
+			named: func(base, dir string) bool {
+				if o.dir != "" && dir == o.dir {
+					return true
+				}
 				for _, name := range o.names {
 					if base == name || strings.HasPrefix(base, name+".") {
 						return true
@@ -56,7 +69,7 @@ var _ = func() struct{} {
 			},
 			has: func(text string) bool { return o.content != nil && o.content.MatchString(text) },
 			read: func(f *File, text string) {
-				if o.name != "routeros" && o.name != "windows" {
+				if !o.all {
 					f.foreign(text, o.why)
 					return
 				}

@@ -3,7 +3,9 @@ package settingfile
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/model/source"
@@ -110,12 +112,24 @@ func (f *File) nested(name, text string, at func(int) int) File {
 		inner = read(name, text, f.System, f.depth+1)
 	}
 	for i := range inner.Lines {
-		inner.Lines[i].File, inner.Lines[i].Line = f.Name, at(inner.Lines[i].Line)
+		l := &inner.Lines[i]
+		l.File, l.Line, l.When, l.Within = f.Name, at(l.Line), moved(l.When, at), moved(l.Within, at)
 	}
 	for i := range inner.Apart {
 		inner.Apart[i].File, inner.Apart[i].Line = f.Name, at(inner.Apart[i].Line)
 	}
 	return inner
+}
+
+// lineNamed matches what a condition or a container is named by: "if on line 3".
+var lineNamed = regexp.MustCompile(`\bline [0-9]+\b`)
+
+// moved returns a text with the lines that it names converted.
+func moved(text string, at func(int) int) string {
+	return lineNamed.ReplaceAllStringFunc(text, func(name string) string {
+		n, _ := strconv.Atoi(strings.TrimPrefix(name, "line "))
+		return "line " + strconv.Itoa(at(n))
+	})
 }
 
 // block reads a part of a text that may be a list, a script or a document. Name has the ending of such
@@ -151,6 +165,8 @@ func recognise(name, text string) string {
 	switch {
 	case mimeHead.MatchString(text):
 		return mimeFile
+	case htmlHead.MatchString(text):
+		return htmlFile
 	case documentFile(base) || tomlHead.MatchString(text):
 		return ""
 	case shebang.MatchString(text): // which may write files of any other format

@@ -33,6 +33,9 @@ func shownFile(f File) string {
 				fmt.Fprintf(&b, " | %s %s", part.name, part.text)
 			}
 		}
+		if l.Optional {
+			b.WriteString(" | optional")
+		}
 		if l.Container {
 			b.WriteString(" | container")
 		}

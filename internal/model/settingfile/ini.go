@@ -110,6 +110,16 @@ func joined(text string) iter.Seq2[int, string] {
 var keyfileGroups = []struct{ prefix, group string }{{"feature-", "features"}, {"ring-", "rings"},
 	{"coalesce-", "coalesce"}, {"channels-", "channels"}, {"pause-", "pause"}}
 
+// keyfileValue converts a value to that of ethtool(8). Adaptive coalescing is 0 or 1.
+func keyfileValue(group, key, value string) string {
+	if adaptive := strings.HasPrefix(key, "adaptive-"); group == "coalesce" && adaptive && value == "1" {
+		return "on"
+	} else if group == "coalesce" && adaptive && value == "0" {
+		return "off"
+	}
+	return onOff(value)
+}
+
 // keyfile parses a connection of NetworkManager.
 func (f *File) keyfile(text string) {
 	iface := anyInterface
@@ -127,7 +137,7 @@ func (f *File) keyfile(text string) {
 			known := false
 			for _, g := range keyfileGroups {
 				if key, is := strings.CutPrefix(s.key, g.prefix); is {
-					f.add(s.n, iface, g.group, key, onOff(s.value))
+					f.add(s.n, iface, g.group, key, keyfileValue(g.group, key, s.value))
 					known = true
 				}
 			}

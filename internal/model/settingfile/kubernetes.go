@@ -170,7 +170,7 @@ func (r *treeReader) containerScript(c *source.Node, container bool, within stri
 	}
 	sets := false
 	for _, w := range words {
-		sets = sets || relevant(w.Text)
+		sets = sets || relevant(w.Text) && !r.used[w]
 	}
 	if !sets {
 		return

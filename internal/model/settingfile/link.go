@@ -2,6 +2,7 @@ package settingfile
 
 import (
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -35,6 +36,18 @@ var linkNames = map[string]bool{"Name": true, "NamePolicy": true, "Alias": true,
 	"AlternativeNamesPolicy": true, "Description": true, "MACAddress": true, "MACAddressPolicy": true, "Property": true,
 	"ImportProperty": true, "UnsetProperty": true, "WakeOnLan": true}
 
+// systemdBytes converts a number of bytes with a suffix of systemd, such as 9K, to one without. Other
+// values are returned unchanged.
+func systemdBytes(value string) string {
+	for i, suffix := range []string{"K", "M", "G"} {
+		if n, err := strconv.Atoi(strings.TrimSuffix(value, suffix)); err == nil && strings.HasSuffix(value, suffix) &&
+			n < 1<<20 {
+			return strconv.Itoa(n << (10 * (i + 1)))
+		}
+	}
+	return value
+}
+
 // link parses systemd.link(5).
 func (f *File) link(text string) {
 	iface, section := anyInterface, ""
@@ -51,7 +64,7 @@ func (f *File) link(text string) {
 		case section == "[Link]" && known:
 			f.add(n, iface, option[0], option[1], onOff(value))
 		case section == "[Link]" && key == "MTUBytes":
-			f.addLink(n, iface, "mtu", value)
+			f.addLink(n, iface, "mtu", systemdBytes(value))
 		case section == "[Link]" && key == "TransmitQueueLength":
 			f.addLink(n, iface, "txqueuelen", value)
 		case section != "[Match]" && !linkNames[key]:

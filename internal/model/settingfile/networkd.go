@@ -54,7 +54,7 @@ func (f *File) network(text string) {
 		case section == "Match" && key == "Name" && !strings.ContainsAny(value, "*? !"):
 			iface = value
 		case section == "Link" && key == "MTUBytes":
-			f.addLink(n, iface, "mtu", value)
+			f.addLink(n, iface, "mtu", systemdBytes(value))
 		case section == "Network" && parameter != "" && iface == anyInterface:
 			f.apart(Unread, n, line, "which interfaces it is for is not known here")
 		case section == "Network" && parameter != "":

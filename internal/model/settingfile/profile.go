@@ -66,6 +66,8 @@ func (f *File) profile(text string) {
 		case section == "main" && key == "include":
 			f.apart(Unread, n, line, "another profile, which is not read: give its file as well")
 		case section == "sysfs" && f.sysfs(n, strings.TrimPrefix(key, sysfs), value, anyInterface):
+		case section == "bootloader" && strings.HasPrefix(key, "cmdline"):
+			f.cmdline(n, line)
 		case section == "main":
 		default:
 			f.apart(Unread, n, line, "section ["+section+"] is no list of kernel parameters: tuned does that itself")

@@ -52,6 +52,22 @@ func (f *File) conf(text string) {
 			f.Apart[len(f.Apart)-1].Why = `a backslash does not continue a line: write all values on one line`
 		}
 	}
+	if l := f.first(); l != nil && strings.HasPrefix(text, byteOrderMark) && (f.System == "" || f.System == Linux) {
+		l.Slip, l.Written = "the file begins with a byte order mark, which becomes part of the name: save it as UTF-8 "+
+			"without one", l.Setting()
+	}
+}
+
+// byteOrderMark is what editors of Windows begin files with. Neither procps nor systemd skips it.
+const byteOrderMark = "\ufeff"
+
+// first returns the parameter on the first line of a list, if programs accept the rest of it. Nil: there
+// is none.
+func (f *File) first() *Line {
+	if f.Format != sysctlConf || len(f.Lines) == 0 || f.Lines[0].Line != 1 || f.Lines[0].Slip != "" {
+		return nil
+	}
+	return &f.Lines[0]
 }
 
 // tops are the first parts of the names of Linux' parameters: the directories of /proc/sys.
@@ -104,7 +120,7 @@ func entries(text string) iter.Seq2[int, string] {
 		n := 0
 		for line := range strings.Lines(text) {
 			n++
-			line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
+			line = strings.TrimSpace(strings.TrimPrefix(line, byteOrderMark))
 			if line != "" && line[0] != '#' && line[0] != ';' && !yield(n, line) {
 				return
 			}
@@ -177,7 +193,7 @@ func (f *File) sysctl(n int, line string) {
 		f.apart(Unread, n, text, dependsOn(templated(line)))
 		return
 	}
-	l := Line{File: f.Name, Line: n, Key: dotted(key)}
+	l := Line{File: f.Name, Line: n, Key: dotted(key), Optional: optional}
 	if f.Format == tunedProfile {
 		for _, bound := range []string{">", "<"} {
 			if rest, has := strings.CutPrefix(value, bound); has {

@@ -20,6 +20,7 @@ var (
 	terraformBlock     = regexp.MustCompile(`(?m)^(resource|data|module|variable|locals)\s*("[^"]*"\s*)*\{`)
 	terraformAttribute = regexp.MustCompile(`^"?([\w./-]+)"?\s*[=:]\s*(.*?),?$`)
 	terraformHeredoc   = regexp.MustCompile(`<<[-~]?([A-Za-z_]\w*)\s*$`)
+	portOfRange        = regexp.MustCompile(`^net_ipv4_ip_local_port_range_(min|max)\s*=\s*"?(\d+)"?$`)
 	// underlined matches the name of a parameter of AKS.
 	underlined = regexp.MustCompile(`^(net|fs|kernel|vm)_[a-z0-9_]+$`)
 )
@@ -31,6 +32,7 @@ var hclLiteral = regexp.MustCompile(`^(?:"|\d+$|true$|false$|$)`)
 func (f *File) terraform(text string) {
 	var document strings.Builder
 	within, marker, begin, n := "", "", 0, 0
+	var ports portRange
 	for line := range strings.Lines(text) {
 		n++
 		bare := strings.TrimSpace(line)
@@ -50,14 +52,53 @@ func (f *File) terraform(text string) {
 		case bare == "" || bare[0] == '#' || strings.HasPrefix(bare, "//"):
 			continue
 		case terraformBlock.MatchString(line):
+			f.lonePort(&ports)
 			within = strings.TrimSpace(strings.ReplaceAll(strings.TrimRight(bare, "{ "), `"`, ""))
 			continue
 		}
-		f.terraformLine(n, bare, within)
+		if !f.port(&ports, n, bare, within) {
+			f.terraformLine(n, bare, within)
+		}
 	}
+	f.lonePort(&ports)
 	if marker != "" {
 		f.apart(Wrong, begin, marker, "the here-document has no end")
 	}
+}
+
+// portRange is a range of ports in AKS, which has a key for the first one and one for the last.
+type portRange struct {
+	key, value string // of the first of the two lines. Empty: none was there
+	line       int
+	text       string
+}
+
+// port parses a line with an end of the range. It returns false if the line is another one.
+func (f *File) port(p *portRange, n int, line, within string) bool {
+	m := portOfRange.FindStringSubmatch(line)
+	switch {
+	case m == nil:
+		return false
+	case p.key == "" || p.key == m[1]:
+		f.lonePort(p)
+		*p = portRange{m[1], m[2], n, line}
+		return true
+	}
+	first, last := p.value, m[2]
+	if m[1] == "min" {
+		first, last = last, first
+	}
+	f.set(Line{Line: n, Key: "net.ipv4.ip_local_port_range", Value: first + " " + last, Within: within}, line)
+	*p = portRange{}
+	return true
+}
+
+// lonePort lists an end of a range that has no other one.
+func (f *File) lonePort(p *portRange) {
+	if p.key != "" {
+		f.apart(Unread, p.line, p.text, "a range of ports without its other end")
+	}
+	*p = portRange{}
 }
 
 // terraformLine parses an attribute.

@@ -11,8 +11,9 @@ import (
 	"linerate/internal/model/source"
 )
 
-// tomlHead matches the beginning of Bottlerocket's settings, in a file whose name says nothing.
-var tomlHead = regexp.MustCompile(`\A(?:\s|#[^\n]*\n)*\[settings[.\]]`)
+// tomlHead matches the beginning of Bottlerocket's settings, and the parameters of CRI-O and Podman, in a
+// file whose name says nothing.
+var tomlHead = regexp.MustCompile(`\A(?:\s|#[^\n]*\n)*\[settings[.\]]|(?m:^\s*default_sysctls\s*=\s*\[)`)
 
 // maxTOML bounds a file of TOML.
 const maxTOML = 256 << 10
@@ -36,53 +37,91 @@ func parseTOML(text string) (list []*source.Node, err error) {
 		}
 		return nil, fmt.Errorf("line 1: not TOML: %w", err)
 	}
+	r := &tomlReader{lines: strings.Split(text, "\n"), entries: map[*source.Node]map[string]*source.Node{},
+		array: func(key toml.Key) bool { return meta.Type(key...) == "ArrayHash" }}
 	root := &source.Node{Kind: source.Mapping, At: source.Position{Line: 1}}
-	lines := strings.Split(text, "\n")
-	row := 0
 	for _, key := range meta.Keys() {
-		name := key[len(key)-1]
-		for i := row; i < len(lines); i++ {
-			if strings.Contains(lines[i], name) {
-				row = i
-				break
-			}
-		}
-		addTOML(root, key, values, row+1)
+		r.key(root, key, values)
 	}
 	return []*source.Node{root}, nil
 }
 
-// addTOML adds the value of a key to a document.
-func addTOML(root *source.Node, key toml.Key, values map[string]any, row int) {
-	n, value := root, any(values)
+// tomlReader converts the values of a file, in the order of its keys.
+type tomlReader struct {
+	lines   []string
+	row     int                                      // index of the line of the last key
+	entries map[*source.Node]map[string]*source.Node // values of mappings by their keys
+	array   func(toml.Key) bool                      // whether a key is a list of tables: [[key]]
+}
+
+// mostLinesAhead bounds the lines in which a key is looked for.
+const mostLinesAhead = 1000
+
+// find returns the index of the first line from row on that has a text, or row.
+func (r *tomlReader) find(row int, text string) int {
+	for i := row; i < min(row+mostLinesAhead, len(r.lines)); i++ {
+		if strings.Contains(r.lines[i], text) {
+			return i
+		}
+	}
+	return row
+}
+
+// key adds the value of a key to a document.
+func (r *tomlReader) key(n *source.Node, key toml.Key, values map[string]any) {
+	r.row = r.find(r.row, key[len(key)-1])
+	value := any(values)
 	for i, part := range key {
 		table, is := value.(map[string]any)
-		if !is { // an element of a list of tables, which no format here has
+		if !is { // within a list that is on one line, which has been converted
 			return
 		}
 		value = table[part]
-		e, there := n.Get(part)
-		if !there {
-			at := source.Position{Line: row}
-			e = source.Entry{Key: &source.Node{Kind: source.Scalar, At: at, Text: part},
-				Value: &source.Node{Kind: source.Mapping, At: at}}
-			n.Entries = append(n.Entries, e)
+		below := r.below(n, part)
+		if n = below; i == len(key)-1 && !r.array(key) {
+			r.set(n, value, r.row)
 		}
-		if n = e.Value; i == len(key)-1 {
-			setTOML(n, value)
+		list, is := value.([]map[string]any)
+		if !is || !r.array(key[:i+1]) {
+			continue
 		}
+		if n.Kind = source.List; i == len(key)-1 {
+			n.Items = append(n.Items, &source.Node{Kind: source.Mapping, At: source.Position{Line: r.row + 1}})
+		}
+		last := len(n.Items) - 1
+		if last < 0 || last >= len(list) {
+			return
+		}
+		n, value = n.Items[last], list[last]
 	}
 }
 
-// setTOML sets a node to a value, if that is no table.
-func setTOML(n *source.Node, value any) {
+// below returns the value of a key of a mapping, which is added if there is none.
+func (r *tomlReader) below(n *source.Node, key string) *source.Node {
+	if r.entries[n] == nil {
+		r.entries[n] = map[string]*source.Node{}
+	}
+	if value := r.entries[n][key]; value != nil {
+		return value
+	}
+	at := source.Position{Line: r.row + 1}
+	value := &source.Node{Kind: source.Mapping, At: at}
+	r.entries[n][key] = value
+	n.Entries = append(n.Entries, source.Entry{Key: &source.Node{Kind: source.Scalar, At: at, Text: key}, Value: value})
+	return value
+}
+
+// set sets a node to a value, if that is no table. Row is the index of the line of what came before.
+func (r *tomlReader) set(n *source.Node, value any, row int) {
 	switch value := value.(type) {
 	case map[string]any:
 	case []any:
 		n.Kind = source.List
 		for _, item := range value {
-			one := &source.Node{At: n.At}
-			setTOML(one, item)
+			text, _ := item.(string)
+			row = r.find(row, text)
+			one := &source.Node{At: source.Position{Line: row + 1}}
+			r.set(one, item, row)
 			n.Items = append(n.Items, one)
 		}
 	case []map[string]any:

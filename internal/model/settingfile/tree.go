@@ -46,26 +46,34 @@ func resemblesDocuments(text string) bool {
 	if !yamlLine.MatchString(line) {
 		return false
 	}
-	list, err := source.Documents([]byte(text))
-	return err == nil && slices.ContainsFunc(list, func(n *source.Node) bool {
+	list, problems := source.Documents([]byte(text))
+	return len(problems) == 0 && slices.ContainsFunc(list, func(n *source.Node) bool {
 		return shapeOf(n) != nil || hasParameters(n) || len(n.Entries) > 1
 	})
 }
 
 // parseDocuments parses the documents of a text, and returns the name of the format that documents
-// without one of their own have.
-func parseDocuments(name, text string) (list []*source.Node, generic string, err error) {
+// without one of their own have. Problems are those of documents that cannot be parsed.
+func parseDocuments(name, text string) (list []*source.Node, generic string, problems []error) {
 	ext := path.Ext(name)
 	switch first := firstEntry(text); {
 	case ext == ".toml" || tomlHead.MatchString(text):
-		list, err = parseTOML(text)
-		return list, tomlFile, err
+		list, err := parseTOML(text)
+		return list, tomlFile, some(err)
 	case ext == ".json" || ext == ".ign" || strings.HasPrefix(first, "{") && ext != ".yaml" && ext != ".yml":
-		list, err = source.JSON([]byte(text))
-		return list, jsonFile, err
+		list, err := source.JSON([]byte(text))
+		return list, jsonFile, some(err)
 	}
-	list, err = source.Documents([]byte(text))
-	return list, yamlFile, err
+	list, problems = source.Documents([]byte(text))
+	return list, yamlFile, problems
+}
+
+// some returns an error as a list. Nil: it is nil.
+func some(err error) []error {
+	if err == nil {
+		return nil
+	}
+	return []error{err}
 }
 
 // shapeOf returns the format of a document. Nil: it has none that is known.
@@ -87,7 +95,7 @@ func (f *File) documents(text string) {
 		text = m.text
 		defer f.unmask(m)
 	}
-	list, generic, err := parseDocuments(f.Name, text)
+	list, generic, problems := parseDocuments(f.Name, text)
 	f.Format = generic
 	for i, n := range list {
 		r := &treeReader{f: f, lines: lines, used: map[*source.Node]bool{}, format: find(generic)}
@@ -104,7 +112,7 @@ func (f *File) documents(text string) {
 			f.Format = d.Format
 		}
 	}
-	if err != nil {
+	for _, err := range problems {
 		f.notParsed(err, lines)
 	}
 	if len(f.Documents) < 2 {
@@ -383,6 +391,9 @@ func (r *treeReader) parameters(n *source.Node) {
 			case strings.Contains(strings.ToLower(e.Key.Text), "sysctl"):
 				r.assignments(e.Key.Text, e.Value)
 			}
+		}
+		if n.Kind == source.Mapping && (at(n, "command") != nil || at(n, "args") != nil) {
+			r.containerScript(n, false, strings.TrimSpace("container "+text(n, "name")))
 		}
 		if key := named(n); key != "" && at(n, "value") != nil { // a list of names and values
 			r.pair(n, key)

@@ -6,45 +6,46 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"sort"
 	"strings"
 
-	yaml "github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+	"go.yaml.in/yaml/v3"
 )
 
-// Limits of documents of other programs. The YAML parser takes time in proportion to the square of
-// the number of keys in one mapping.
+// Limits of documents of other programs.
 const (
-	maxDocumentBytes = 4 << 20
-	maxTokens        = 60000  // of one document of YAML
-	maxCopied        = 200000 // nodes, counting those of aliases once for each
+	maxDocumentBytes = 1 << 20 // a node of two bytes of text takes some hundred
+	maxDocumentDepth = 200
+	maxDocuments     = 10000   // of one file
+	maxCopied        = 1 << 20 // nodes, counting those of aliases once for each
 )
 
 // Documents parses files of other programs as YAML: one document or several, with anchors, aliases,
 // merge keys and tags, which are ignored, and without brace ranges. A node of an alias is the node of
-// its anchor, at the line of the anchor. Documents without content are left out. The error says what
-// is not YAML; its text has no file.
-func Documents(data []byte) (list []*Node, err error) {
+// its anchor, at the line of the anchor. Documents without content are left out. Each error says of a
+// document that it is not YAML, and at which line; their texts have no file. The other documents are
+// returned.
+func Documents(data []byte) (list []*Node, problems []error) {
 	if len(data) > maxDocumentBytes {
-		return nil, fmt.Errorf("%d bytes; at most %d are read", len(data), maxDocumentBytes)
+		return nil, []error{fmt.Errorf("%d bytes; at most %d are read", len(data), maxDocumentBytes)}
 	}
 	if at, bad := notText(data); bad {
-		return nil, fmt.Errorf("line %d: not a text file in UTF-8", at.Line)
+		return nil, []error{fmt.Errorf("line %d: not a text file in UTF-8", at.Line)}
 	}
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(data), "\ufeff"))
-	for _, part := range sections(text) {
+	for i, part := range sections(text) {
+		if i == maxDocuments {
+			return list, append(problems, fmt.Errorf("line %d: more than %d documents are not read", part.line+1, i))
+		}
 		root, err := document(part.text, part.line)
 		if err != nil {
-			return list, err
-		}
-		if root != nil {
+			problems = append(problems, err)
+		} else if root != nil {
 			list = append(list, root)
 		}
 	}
-	return list, nil
+	return list, problems
 }
 
 // section is a document of a file, and the number of lines before it.
@@ -89,38 +90,16 @@ func document(text string, before int) (root *Node, err error) {
 			root, err = nil, fmt.Errorf("line %d: cannot be read as YAML", before+1)
 		}
 	}()
-	tokens := lexer.Tokenize(text)
-	if len(tokens) > maxTokens {
-		return nil, fmt.Errorf("line %d: a document of more than %d words and signs is not read", before+1, maxTokens)
+	parsed, mistake := parseYAML(text)
+	if mistake != "" {
+		return nil, fmt.Errorf("line %d: not YAML: %s", before+mistakenLine(text, mistake), mistake)
 	}
-	depth := 0
-	for _, t := range tokens {
-		switch t.Type {
-		case token.MappingStartType, token.SequenceStartType:
-			depth++
-		case token.MappingEndType, token.SequenceEndType:
-			depth--
+	d := documentReader{before: before, rows: strings.Count(text, "\n") + 1,
+		made: map[*yaml.Node]*Node{}, sizes: map[*Node]int{}}
+	for _, content := range parsed.Content {
+		if root, err = d.node(content, 0); err != nil {
+			return nil, err
 		}
-		block := t.Type == token.SequenceEntryType || t.Type == token.MappingValueType
-		if depth > maxDepth || depth <= 0 && block && t.Position.IndentNum > maxIndent ||
-			t.Type == token.SequenceEntryType && depth <= 0 && t.Position.Column > maxIndent {
-			return nil, fmt.Errorf("line %d: nested too deeply", before+t.Position.Line)
-		}
-	}
-	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
-	if err != nil {
-		line, message := 1, err.Error()
-		if syntax, is := errors.AsType[yaml.Error](err); is {
-			line, message = position(syntax.GetToken()).Line, syntax.GetMessage()
-		}
-		return nil, fmt.Errorf("line %d: not YAML: %s", before+max(line, 1), message)
-	}
-	d := documentReader{before: before, anchors: map[string]*Node{}, sizes: map[*Node]int{}}
-	for _, doc := range parsed.Docs {
-		if doc.Body == nil {
-			continue
-		}
-		root = d.node(doc.Body, 0)
 		if d.sizes[root] > maxCopied {
 			return nil, fmt.Errorf("line %d: aliases repeat more than is read", before+1)
 		}
@@ -131,106 +110,114 @@ func document(text string, before int) (root *Node, err error) {
 	return root, nil
 }
 
+// yamlErrorAt matches what the parser's errors begin with.
+var yamlErrorAt = regexp.MustCompile(`^yaml: (line [0-9]+: )?`)
+
+// parseYAML parses one document. Mistake says what is not YAML; empty: nothing.
+func parseYAML(text string) (parsed yaml.Node, mistake string) {
+	if err := yaml.Unmarshal([]byte(text), &parsed); err != nil {
+		mistake = yamlErrorAt.ReplaceAllString(err.Error(), "")
+	}
+	return parsed, mistake
+}
+
+// mistakenLine returns the line of a mistake: the last one of the shortest beginning of the text that
+// has the same mistake. The parser itself names the line at which what it reads began.
+func mistakenLine(text, mistake string) int {
+	lines := strings.SplitAfter(text, "\n")
+	ends := make([]int, len(lines))
+	n := 0
+	for i, line := range lines {
+		n += len(line)
+		ends[i] = n
+	}
+	return 1 + sort.Search(len(lines)-1, func(i int) bool {
+		_, has := parseYAML(text[:ends[i]])
+		return has == mistake
+	})
+}
+
 // documentReader converts a syntax tree.
 type documentReader struct {
-	before  int
-	anchors map[string]*Node
-	sizes   map[*Node]int // with all that is below, aliases counted again
+	before int                  // lines of the file
+	rows   int                  // of the document
+	made   map[*yaml.Node]*Node // for aliases
+	sizes  map[*Node]int        // with all that is below, aliases counted again
 }
 
-func (d *documentReader) at(t *token.Token) Position {
-	at := position(t)
-	at.Line += d.before
-	return at
+func (d *documentReader) at(n *yaml.Node) Position {
+	return Position{Line: d.before + min(max(n.Line, 1), d.rows), Column: max(n.Column, 1)}
 }
 
-func (d *documentReader) node(n ast.Node, depth int) *Node {
-	if depth > maxTokens { // no more than the document has
-		return &Node{Kind: Bad}
+func (d *documentReader) node(n *yaml.Node, depth int) (*Node, error) {
+	if depth > maxDocumentDepth {
+		return nil, fmt.Errorf("line %d: nested too deeply", d.before+n.Line)
 	}
-	made := d.convert(n, depth)
-	if _, is := d.sizes[made]; !is {
-		size := 1
-		for _, item := range made.Items {
-			size += d.sizes[item]
+	if n.Kind == yaml.AliasNode {
+		if made := d.made[n.Alias]; made != nil {
+			return made, nil
 		}
-		for _, e := range made.Entries {
-			size += 1 + d.sizes[e.Value]
-		}
-		d.sizes[made] = min(size, maxCopied+1)
+		return &Node{Kind: Bad, At: d.at(n), Text: "*"}, nil // within its own anchor
 	}
-	return made
-}
-
-func (d *documentReader) convert(n ast.Node, depth int) *Node {
-	switch n := n.(type) {
-	case nil:
-		return &Node{Kind: Null}
-	case *ast.NullNode:
-		return &Node{Kind: Null, At: d.at(n.Token)}
-	case *ast.AnchorNode:
-		made := d.node(n.Value, depth+1)
-		if name, is := n.Name.(ast.ScalarNode); is {
-			d.anchors[name.GetToken().Value] = made
+	made := &Node{Kind: Scalar, At: d.at(n), Text: n.Value, Block: n.Style&yaml.LiteralStyle != 0}
+	switch {
+	case n.Kind == yaml.MappingNode:
+		made = &Node{Kind: Mapping, At: made.At}
+		if err := d.mapping(made, n.Content, depth); err != nil {
+			return nil, err
 		}
-		return made
-	case *ast.AliasNode:
-		if name, is := n.Value.(ast.ScalarNode); is {
-			if made := d.anchors[name.GetToken().Value]; made != nil {
-				return made
+	case n.Kind == yaml.SequenceNode:
+		made = &Node{Kind: List, At: made.At}
+		for _, content := range n.Content {
+			item, err := d.node(content, depth+1)
+			if err != nil {
+				return nil, err
 			}
+			made.Items = append(made.Items, item)
 		}
-		return &Node{Kind: Bad, At: d.at(n.GetToken()), Text: "*"}
-	case *ast.TagNode:
-		return d.node(n.Value, depth+1)
-	case *ast.LiteralNode:
-		return &Node{Kind: Scalar, At: d.at(n.Start), Text: n.Value.Value,
-			Block: n.Start != nil && n.Start.Type == token.LiteralType}
-	case *ast.StringNode:
-		return &Node{Kind: Scalar, At: d.at(n.Token), Text: n.Value}
-	case *ast.MappingNode:
-		return d.mapping(n.Values, d.at(n.Start), depth)
-	case *ast.MappingValueNode:
-		return d.mapping([]*ast.MappingValueNode{n}, d.at(n.Start), depth)
-	case *ast.SequenceNode:
-		list := &Node{Kind: List, At: d.at(n.Start)}
-		for _, value := range n.Values {
-			item := d.node(value, depth+1)
-			list.Items = append(list.Items, item)
-		}
-		return list
-	case ast.ScalarNode:
-		t := n.GetToken()
-		return &Node{Kind: Scalar, At: d.at(t), Text: strings.TrimSpace(t.Value)}
+	case n.ShortTag() == "!!null":
+		made = &Node{Kind: Null, At: made.At}
 	}
-	return &Node{Kind: Bad, At: d.at(n.GetToken()), Text: strings.TrimSpace(n.GetToken().Value)}
+	size := 1
+	for _, item := range made.Items {
+		size += d.sizes[item]
+	}
+	for _, e := range made.Entries {
+		size += 1 + d.sizes[e.Value]
+	}
+	d.made[n], d.sizes[made] = made, min(size, maxCopied+1)
+	return made, nil
 }
 
-func (d *documentReader) mapping(values []*ast.MappingValueNode, at Position, depth int) *Node {
-	m := &Node{Kind: Mapping, At: at}
+// mapping converts the keys and values of a mapping, which alternate.
+func (d *documentReader) mapping(m *Node, content []*yaml.Node, depth int) error {
 	var merged []*Node
-	for _, v := range values {
-		value := d.node(v.Value, depth+1)
-		if _, merge := v.Key.(*ast.MergeKeyNode); merge {
+	for i := 0; i+1 < len(content); i += 2 {
+		value, err := d.node(content[i+1], depth+1)
+		if err != nil {
+			return err
+		}
+		if content[i].ShortTag() == "!!merge" {
 			merged = append(merged, value)
 			continue
 		}
-		key := d.node(v.Key, depth+1)
-		if key.Kind == Null {
-			key = &Node{Kind: Scalar, At: d.at(v.Key.GetToken()), Text: v.Key.GetToken().Value}
+		key, err := d.node(content[i], depth+1)
+		if err != nil {
+			return err
 		}
-		if key.Kind != Scalar { // {{ a template }}
-			key = &Node{Kind: Bad, At: d.at(v.Key.GetToken()), Text: "{"}
-		}
-		if value.Kind == Null && value.At.Line == 0 {
-			value.At = key.At
+		switch key.Kind {
+		case Scalar:
+		case Null:
+			key = &Node{Kind: Scalar, At: key.At, Text: content[i].Value}
+		default: // {{ a template }}
+			key = &Node{Kind: Bad, At: key.At, Text: "{"}
 		}
 		m.Entries = append(m.Entries, Entry{key, value})
 	}
 	for _, from := range merged {
 		d.merge(m, from)
 	}
-	return m
+	return nil
 }
 
 // merge adds the entries of a merge key, one mapping or a list of them, that are not there yet.
@@ -252,9 +239,6 @@ func (d *documentReader) merge(m, from *Node) {
 		}
 	}
 }
-
-// maxJSONDepth bounds the nesting of JSON.
-const maxJSONDepth = 200
 
 // JSON parses values of JSON, one after the other, to the nodes that Documents returns. Numbers and
 // booleans keep the text as written.
@@ -302,7 +286,7 @@ func (r *jsonReader) value(depth int) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if depth > maxJSONDepth {
+	if depth > maxDocumentDepth {
 		return nil, errDepth
 	}
 	n := &Node{At: r.at()}

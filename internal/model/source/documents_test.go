@@ -2,10 +2,10 @@ package source
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // leaves are the scalars of a tree with their lines: "2 a.b=1".
@@ -58,30 +58,44 @@ func TestDocuments(t *testing.T) {
 		{"- name: x\n  value: 1\n-\n  name: y\n  value: 2\n",
 			[]string{"1 [0].name=x 2 [0].value=1 4 [1].name=y 5 [1].value=2"}},
 	} {
-		docs, err := Documents([]byte(test.text))
+		docs, problems := Documents([]byte(test.text))
 		var got []string
 		for _, d := range docs {
 			got = append(got, strings.Join(leaves(d, ""), " "))
 		}
-		if err != nil || !slices.Equal(got, test.want) {
-			t.Errorf("%q: %v\ngot  %q\nwant %q", test.text, err, got, test.want)
+		if problems != nil || !slices.Equal(got, test.want) {
+			t.Errorf("%q: %v\ngot  %q\nwant %q", test.text, problems, got, test.want)
 		}
 	}
 	for text, want := range map[string]string{
-		"a: 1\n---\nb: [1\n":          "line 3: not YAML",
-		"a: 1\n b: 2\n":               "line ",
-		"{% for x in y %}\na: 1\n":    "line 1: not YAML",
-		"a:\n\tb: 1\n":                "line ",
-		"v: 1\nw: {{ x }}\n":          "line 2: not YAML",
-		"a: \x01\n":                   "line 1: not a text file",
-		strings.Repeat("[", 60):       "line 1: nested too deeply",
-		bomb():                        "aliases repeat more",
-		strings.Repeat("a: 1\n", 5e4): "is not read",
+		"a: 1\n---\nb: [1\n":       "line 3: not YAML",
+		"a: 1\n b: 2\n":            "line ",
+		"{% for x in y %}\na: 1\n": "line 1: not YAML",
+		"a:\n\tb: 1\n":             "line ",
+		"a: \x01\n":                "line 1: not a text file",
+		"a:\n  b: 1\n  c: 2\n  d: 'it's'\n  e: 3\n":   "line 4: not YAML",
+		"a: 1\nb: \"x\nc: 2\n":                        "line 2: not YAML",
+		"a: 1\nb: *x\nc: 2\n":                         "line 2: not YAML: unknown anchor",
+		nested("[", "]", 300):                         "line 1: nested too deeply",
+		nested("{a: ", "}", 300):                      "line 1: nested too deeply",
+		strings.Repeat("[", 20000):                    "line 1: not YAML: exceeded max depth",
+		bomb():                                        "aliases repeat more",
+		strings.Repeat("---\na: 1\n", maxDocuments+1): "line 20001: more than 10000 documents",
 	} {
-		if _, err := Documents([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.40q: %v, want %s", text, err, want)
+		if _, problems := Documents([]byte(text)); len(problems) != 1 || !strings.Contains(problems[0].Error(), want) {
+			t.Errorf("%.40q: %v, want %s", text, problems, want)
 		}
 	}
+	list, problems := Documents([]byte("a: 1\n---\nb: [\n---\nc: 1\n---\nd: @\n"))
+	if len(list) != 2 || len(problems) != 2 || !strings.HasPrefix(fmt.Sprint(problems[0]), "line 3: ") ||
+		!strings.HasPrefix(fmt.Sprint(problems[1]), "line 7: ") {
+		t.Errorf("%d documents, %v", len(list), problems)
+	}
+}
+
+// nested is a document with brackets within brackets.
+func nested(begin, end string, deep int) string {
+	return "a: " + strings.Repeat(begin, deep) + strings.Repeat(end, deep) + "\n"
 }
 
 // bomb is a document whose aliases repeat each other.
@@ -126,22 +140,29 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestDocumentsAreBounded: no document takes long.
+// TestDocumentsAreBounded: a document of four times the size takes about four times the memory, of which
+// the square of its size would take sixteen times.
 func TestDocumentsAreBounded(t *testing.T) {
-	for name, text := range map[string]string{
-		"keys":      strings.Repeat("a:\n", 15000),
-		"documents": strings.Repeat("---\na: 1\n", 100000),
-		"aliases":   "a: &a 1\n" + strings.Repeat("b: *a\n", 9000),
-		"merges":    "a: &a {b: 1}\n" + strings.Repeat("c: {<<: *a}\n", 5000),
-		"nested":    strings.Repeat("a: {", 10000),
-		"plain":     "a: " + strings.Repeat("b ", 1<<20),
+	taken := func(text string) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		Documents([]byte(text))
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	for name, text := range map[string]func(n int) string{
+		"keys":      func(n int) string { return strings.Repeat("a: 1\n", n) },
+		"words":     func(n int) string { return "a: " + strings.Repeat("b ", n) },
+		"items":     func(n int) string { return strings.Repeat("- [{a: b}, c]\n", n) },
+		"documents": func(n int) string { return strings.Repeat("---\na: 1\n", n/10) },
+		"aliases":   func(n int) string { return "a: &a 1\n" + strings.Repeat("b: *a\n", n) },
+		"merges":    func(n int) string { return "a: &a {b: 1}\n" + strings.Repeat("c: {<<: *a}\n", n) },
+		"mistake":   func(n int) string { return strings.Repeat("a: 1\n", n) + "b: [" },
+		"open":      func(n int) string { return strings.Repeat("a: {", n/4) },
 	} {
-		began := time.Now()
-		_, err := Documents([]byte(text))
-		if took := time.Since(began); took > 20*time.Second {
-			t.Errorf("%s: %v", name, took)
-		} else if testing.Verbose() {
-			t.Logf("%s: %v %v", name, took, err)
+		const n = 5000
+		if few, many := taken(text(n)), taken(text(4*n)); many > 8*few {
+			t.Errorf("%s: %d bytes, and %d for four times as many", name, few, many)
 		}
 	}
 }
@@ -154,8 +175,9 @@ func FuzzDocuments(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1
-		for _, parse := range []func([]byte) ([]*Node, error){Documents, JSON} {
-			docs, _ := parse([]byte(text))
+		documents, _ := Documents([]byte(text))
+		values, _ := JSON([]byte(text))
+		for _, docs := range [][]*Node{documents, values} {
 			visits := 0
 			var visit func(n *Node)
 			visit = func(n *Node) {

@@ -35,11 +35,7 @@ func currentKernel(files []settingfile.File) *Kernel {
 // "LINE ID SEVERITY KEY"; * stands for any text at its end. Beside what is expected there may be more,
 // but not what a line with "!" says.
 func TestCases(t *testing.T) {
-	for name, test := range map[string]struct {
-		settings, unread int
-		without          int // settings without effect
-		want             []string
-	}{
+	checkCases(t, map[string]judged{
 		// Every command is refused, and nothing takes effect; the default of tcp_rmem lowers.
 		"30-tune-100g-spaces/tune-100g.sh": {7, 0, 7, []string{"4 syntax error net.core.rmem_max", "5 syntax error *",
 			"6 syntax error net.ipv4.tcp_rmem", "7 syntax error *", "8 syntax error *", "9 syntax error *", "12 syntax error *",
@@ -75,7 +71,21 @@ func TestCases(t *testing.T) {
 			"21 harmful warning net.ipv4.tcp_timestamps", "10 means note net.ipv4.conf.all.rp_filter", "15 syntax error *",
 			"13 refused warning net.ipv4.tcp_congestion_control", "7 older-kernels note net.core.somaxconn",
 			"! 24 refused *", "! 12 refused *"}},
-	} {
+	})
+}
+
+// judged is what a file has: the settings that are in effect in the end, the lines that were not read,
+// and findings.
+type judged struct {
+	settings, unread int
+	without          int // settings without effect
+	want             []string
+}
+
+// checkCases holds files of testdata/cases of package settingfile against what is expected of them.
+func checkCases(t *testing.T, cases map[string]judged) {
+	t.Helper()
+	for name, test := range cases {
 		text, err := os.ReadFile(filepath.Join("../../model/settingfile/testdata/cases", name))
 		if err != nil {
 			t.Fatal(err)

@@ -126,6 +126,9 @@ type checker struct {
 
 // add notes a finding with the code and the arguments of its remark; fix is what to write instead.
 func (c *checker) add(l settingfile.Line, id, severity, fix, code string, args ...any) {
+	if l.Optional && id == "unknown" {
+		severity = record.LintNote
+	}
 	remark := record.Statement{Code: code}
 	for _, arg := range args {
 		remark.Args = append(remark.Args, fmt.Sprint(arg))
@@ -164,7 +167,7 @@ func (c *checker) file(f *settingfile.File) {
 		c.apart(a)
 	}
 	for _, l := range f.Lines {
-		comment := ""
+		comment, first := "", len(c.out.Findings)
 		if f.System == settingfile.Linux {
 			l.Value, comment = l.Bare()
 		}
@@ -186,6 +189,7 @@ func (c *checker) file(f *settingfile.File) {
 		} else {
 			c.bsd(f, l)
 		}
+		c.mend(l, first)
 	}
 }
 

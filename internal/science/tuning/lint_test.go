@@ -257,7 +257,7 @@ func TestMeant(t *testing.T) {
 		"net.ipv4.tcp_notsent_lowat = 1 2k":            "",
 		"net.ipv4.tcp_congestion_control = CUBIC":      "cubic",
 		"net.ipv4.tcp_sack = on":                       "1",
-		"net.ipv4.tcp_timestamps = No":                 "0",
+		"net.ipv4.tcp_autocorking = No":                "0",
 		"net.ipv4.conf.eth0.rp_filter = true":          "1",
 		"net.core.somaxconn = on":                      "",
 		"net.ipv4.tcp_rmem = 4096,131072;64M # so big": "4096 131072 67108864",

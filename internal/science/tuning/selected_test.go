@@ -64,7 +64,7 @@ func TestWorthwhile(t *testing.T) {
 func TestNoCorrection(t *testing.T) {
 	text := "net.ipv4.tcp_rmem = 4096 131072 64M\nnet.ipv4.tcp_wmem = 67108864 65536 " +
 		"4096\nnet.ipv4.ip_conntrack_max = 9000\nnet.ipv4.tcp_westwood = 0\nnet.ipv4.tcp_sack = " +
-		"1\nnet.ipv4.tcp_window_scaling = 0   # a waste\nnet.ipv4.tcp_timestamps = 0# slow\nsysctl -w " +
+		"1\nnet.ipv4.tcp_window_scaling = 0   # a waste\nnet.ipv4.tcp_autocorking = 0# slow\nsysctl -w " +
 		"net.ipv4.tcp_ecn=1\n" +
 		"ethtool -K eth0 gro off\n"
 	files := []settingfile.File{settingfile.Read("a.conf", []byte(text), "")}
@@ -82,9 +82,9 @@ func TestNoCorrection(t *testing.T) {
 		t.Errorf("tried %q, want %q", got, want)
 	}
 	for key, want := range map[string]string{
-		"net.ipv4.tcp_rmem":       "correction net.ipv4.tcp_rmem = 4096 131072 67108864",
-		"net.ipv4.tcp_timestamps": "correction net.ipv4.tcp_timestamps = 0",
-		"net.ipv4.tcp_ecn":        "correction net.ipv4.tcp_ecn = 1",
+		"net.ipv4.tcp_rmem":        "correction net.ipv4.tcp_rmem = 4096 131072 67108864",
+		"net.ipv4.tcp_autocorking": "correction net.ipv4.tcp_autocorking = 0",
+		"net.ipv4.tcp_ecn":         "correction net.ipv4.tcp_ecn = 1",
 	} {
 		i := slices.IndexFunc(all, func(s record.TuneSetting) bool { return s.Key == key })
 		if n := len(all[i].Reasons); n != 2 || all[i].Corrected != "" ||

@@ -323,6 +323,12 @@ func (c *checker) sizes(l settingfile.Line, p *parameter, n []int64) {
 		c.correct(l.Key, spaced(n))
 	case p.unit == bytes && n[1] == n[2]:
 		c.add(l, "autotuning-off", record.LintWarning, "", record.LintFixedBuffer, size(n[1]))
+		known, _ := c.ask(l.Key)
+		if now, _ := integers(known.Value); len(now) == p.values {
+			c.correct(l.Key, spaced([]int64{now[0], now[1], n[2]}))
+		} else {
+			c.advise(record.AdviceLeaveOut)
+		}
 	}
 	if p.unit == bytes && n[2] < 65536 && c.wins(l) {
 		c.add(l, "unit", record.LintWarning, "", record.LintBytes, size(n[2]))
@@ -380,6 +386,7 @@ func (c *checker) now(l settingfile.Line, p *parameter) {
 		return
 	}
 	c.add(l, "lowers", record.LintWarning, more, record.LintLowers, args...)
+	c.correct(l.Key, more)
 }
 
 // Lowers returns the bounds of a buffer that value lowers compared with had, and a value that

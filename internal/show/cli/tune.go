@@ -128,7 +128,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if err := f.check(); err != nil {
 		return usageError(err)
 	}
-	files, skipped, err := readTuning(s.input(cmd.Context()), args, f.system)
+	files, not, err := readTuning(s.input(cmd.Context()), args, f.system)
 	if err != nil {
 		return usageError(err)
 	}
@@ -137,7 +137,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 		kernel = tune.AskKernel(files)
 	}
 	found := tuning.Files(files, kernel)
-	found.Skipped = skipped
+	found.Skipped, found.Masked = not.skipped, not.masked
 	if f.lint || !f.somewhere() {
 		return f.judged(s, found, args)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,56 +15,92 @@ import (
 	"linerate/studies"
 )
 
-// readTuning reads files of settings in the given order. Skipped are the entries of directories that are
-// not read. The error lists everything that is wrong.
-func readTuning(in io.Reader, args []string, system string) (files []settingfile.File, skipped []string, err error) {
-	var problems []error
-	for _, arg := range args {
-		names, others, err := tuningNames(arg)
-		skipped = append(skipped, others...)
-		problems = append(problems, err)
-		for _, name := range names {
-			text, err := readTuningFile(in, name)
-			if err != nil {
-				problems = append(problems, err)
-				continue
-			}
-			if slices.ContainsFunc(files, func(f settingfile.File) bool { return f.Name == name }) {
-				problems = append(problems, fmt.Errorf("%s is given twice", name))
-				continue
-			}
-			files = append(files, settingfile.Read(name, text, system))
-		}
-	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, nil, err
-	}
-	if len(files) == 0 {
-		return nil, nil, fmt.Errorf("no file in %s ends in .conf", strings.Join(args, ", "))
-	}
-	return files, skipped, nil
+// notRead are entries of directories that are not read.
+type notRead struct {
+	skipped []string // their names do not end in .conf
+	masked  []string // another directory has a file of the same name
 }
 
-// tuningNames returns the files that an argument stands for: the argument itself, or the files of a
-// directory in the order in which sysctl.d(5) has them read. Others are the other entries of the directory.
-func tuningNames(arg string) (names, others []string, err error) {
-	info, err := os.Stat(arg)
-	if err != nil || !info.IsDir() {
-		return []string{arg}, nil, nil // reading it reports any error
+// readTuning reads files of settings in the given order. The error lists everything that is wrong.
+func readTuning(in io.Reader, args []string, system string) (files []settingfile.File, not notRead, err error) {
+	var problems []error
+	names, not, err := tuningNames(args)
+	problems = append(problems, err)
+	for _, name := range names {
+		text, err := readTuningFile(in, name)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		if slices.ContainsFunc(files, func(f settingfile.File) bool { return f.Name == name }) {
+			problems = append(problems, fmt.Errorf("%s is given twice", name))
+			continue
+		}
+		files = append(files, settingfile.Read(name, text, system))
 	}
-	entries, err := os.ReadDir(arg) // sorted by name
-	if err != nil {
-		return nil, nil, err
+	if err := errors.Join(problems...); err != nil {
+		return nil, notRead{}, err
 	}
-	for _, e := range entries {
-		name := filepath.Join(arg, e.Name())
-		if strings.HasSuffix(e.Name(), ".conf") && !e.IsDir() {
-			names = append(names, name)
-		} else {
-			others = append(others, name)
+	if len(files) == 0 {
+		return nil, notRead{}, fmt.Errorf("no file in %s ends in .conf", strings.Join(args, ", "))
+	}
+	return files, not, nil
+}
+
+// tuningNames returns the files that arguments stand for: themselves, and for directories that are given
+// one after the other their files, in the order in which sysctl.d(5) has them read.
+func tuningNames(args []string) (names []string, not notRead, err error) {
+	var problems []error
+	var files []string // of the directories before
+	for _, arg := range args {
+		if info, err := os.Stat(arg); err != nil || !info.IsDir() { // reading it reports any error
+			names, files = append(append(names, inOrder(files, &not)...), arg), nil
+			continue
+		}
+		entries, err := os.ReadDir(arg)
+		problems = append(problems, err)
+		for _, e := range entries {
+			name := filepath.Join(arg, e.Name())
+			if strings.HasSuffix(e.Name(), ".conf") && !e.IsDir() {
+				files = append(files, name)
+			} else {
+				not.skipped = append(not.skipped, name)
+			}
 		}
 	}
-	return names, others, nil
+	return append(names, inOrder(files, &not)...), not, errors.Join(problems...)
+}
+
+// sysctlDirectories are the directories of sysctl.d(5): a file in an earlier one masks that of the same
+// name in a later one.
+var sysctlDirectories = []string{"/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d",
+	"/lib/sysctl.d"}
+
+// inOrder returns the files of directories by their names, without those that others mask: by the order
+// of sysctl.d(5), and between other directories that of the later one counts.
+func inOrder(files []string, not *notRead) (names []string) {
+	rank := func(name string) int {
+		dir := filepath.Dir(name)
+		for i, of := range sysctlDirectories {
+			if strings.HasSuffix(dir, of) {
+				return i
+			}
+		}
+		return len(sysctlDirectories)
+	}
+	files = slices.Clone(files)
+	slices.Reverse(files)
+	slices.SortStableFunc(files, func(a, b string) int {
+		return cmp.Or(strings.Compare(filepath.Base(a), filepath.Base(b)), rank(a)-rank(b))
+	})
+	for i, name := range files {
+		if i > 0 && filepath.Base(files[i-1]) == filepath.Base(name) {
+			not.masked = append(not.masked, name)
+		} else {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // maxList bounds a file of settings: what parses one is slower by the byte than what parses a study.

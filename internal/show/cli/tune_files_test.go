@@ -24,7 +24,6 @@ func TestTuningFiles(t *testing.T) {
 		"wide.conf":   {wide, "is UTF-16 text"},
 		"bare.conf":   {wide[2:], "is UTF-16 text"},
 		"binary.conf": {[]byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00"), "is not text"},
-		"page.conf":   {[]byte("<!DOCTYPE html><html><body><pre>net.core.rmem_max = 1</pre></body></html>"), "is an HTML page"},
 		"large.conf":  {[]byte(strings.Repeat("net.core.rmem_max = 1\n", maxList/20)), "has more than"},
 	} {
 		path := filepath.Join(dir, name)
@@ -43,9 +42,39 @@ func TestTuningFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	files, skipped, err := readTuning(nil, []string{dir}, "")
+	files, not, err := readTuning(nil, []string{dir}, "")
 	want := []string{filepath.Join(dir, "20-b.conf.bak"), filepath.Join(dir, "README")}
-	if err != nil || len(files) != 1 || !slices.Equal(skipped, want) {
-		t.Errorf("%d files, skipped %q, want %q, %v", len(files), skipped, want, err)
+	if err != nil || len(files) != 1 || !slices.Equal(not.skipped, want) || not.masked != nil {
+		t.Errorf("%d files, not read %q, want %q, %v", len(files), not, want, err)
+	}
+}
+
+// TestDirectories: of directories that are given together, files are read by their names, and one of /etc
+// in place of one of /usr/lib, whatever the order of the arguments; what is given after them, after them.
+func TestDirectories(t *testing.T) {
+	dir := t.TempDir()
+	etc, lib, other := dir+"/etc/sysctl.d", dir+"/usr/lib/sysctl.d", dir+"/x"
+	for _, name := range []string{etc + "/10-a.conf", etc + "/50-b.conf", lib + "/50-b.conf", lib + "/20-c.conf",
+		lib + "/README", other + "/50-b.conf", dir + "/sysctl.conf"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte("net.core.rmem_max = 4096\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct{ args, want, masked []string }{
+		{[]string{etc, lib}, []string{etc + "/10-a.conf", lib + "/20-c.conf", etc + "/50-b.conf"},
+			[]string{lib + "/50-b.conf"}},
+		{[]string{lib, etc, dir + "/sysctl.conf"}, []string{etc + "/10-a.conf", lib + "/20-c.conf", etc + "/50-b.conf",
+			dir + "/sysctl.conf"}, []string{lib + "/50-b.conf"}},
+		{[]string{dir + "/sysctl.conf", lib, other},
+			[]string{dir + "/sysctl.conf", lib + "/20-c.conf", lib + "/50-b.conf"},
+			[]string{other + "/50-b.conf"}},
+	} {
+		names, not, err := tuningNames(test.args)
+		if err != nil || !slices.Equal(names, test.want) || !slices.Equal(not.masked, test.masked) {
+			t.Errorf("%q: %q, %q, %v", test.args, names, not.masked, err)
+		}
 	}
 }

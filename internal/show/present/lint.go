@@ -27,12 +27,11 @@ func Lint(found *record.Lint) document.Document {
 		d.About = append(d.About, aboutFile(f)...)
 		lines += f.Settings
 	}
-	if n := len(found.Skipped); n > 0 {
-		names := slices.Clone(found.Skipped[:min(n, shownSkipped)])
-		if n > shownSkipped {
-			names = append(names, fmt.Sprintf("%d others", n-shownSkipped))
-		}
-		d.About = append(d.About, "not read, as the names do not end in .conf: "+words.Join(names, "and"))
+	if len(found.Skipped) > 0 {
+		d.About = append(d.About, "not read, as the names do not end in .conf: "+named(found.Skipped))
+	}
+	if len(found.Masked) > 0 {
+		d.About = append(d.About, "not read, as another directory has a file of the same name: "+named(found.Masked))
 	}
 	if n := len(found.Settings); n > 0 && n < lines {
 		d.About = append(d.About, fmt.Sprintf("%s set %s: of those that are set twice the last one counts",
@@ -76,6 +75,16 @@ func Lint(found *record.Lint) document.Document {
 	}
 	d.Summary = append(d.Summary, []document.Block{document.Prose{Text: checked(found)}})
 	return d
+}
+
+// named lists files, of many the first ones.
+func named(files []string) string {
+	n := len(files)
+	names := slices.Clone(files[:min(n, shownSkipped)])
+	if n > shownSkipped {
+		names = append(names, fmt.Sprintf("%d others", n-shownSkipped))
+	}
+	return words.Join(names, "and")
 }
 
 // aboutFile says what a file was taken for and how much of it was read: of one with several documents
