@@ -55,7 +55,7 @@ func (h *Host) countersKnown(meanings []string) bool {
 		if n.Meanings == nil && len(n.Counters) == 0 || !netstate.KnowsCounters(n.CounterDriver()) {
 			return false
 		}
-		counts, has := false, n.Meanings == nil
+		counts, has := false, false
 		for _, meaning := range meanings {
 			_, read := n.Meanings[meaning]
 			counts, has = counts || netstate.Counts(n.CounterDriver(), meaning), has || read
