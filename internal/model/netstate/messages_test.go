@@ -110,9 +110,9 @@ func TestMessageOf(t *testing.T) {
 		"ata3.00: exception Emask 0x0 SAct 0x0 SErr 0x0 action 0x6 frozen":                                "disk",
 		"WARNING: CPU: 1 PID: 9 at fs/ext4/inode.c:3599 ext4_set_page_dirty+0x3e/0x50":                    "",
 		"EXT4-fs (sda1): mounted filesystem with ordered data mode":                                       "",
-		"mmc_rx_fifo_overflow: 7": "", // a counter
-		"eth0: Rx FIFO overflow":  "receive-fifo",
-		"":                        "",
+		"mmc_rx_fifo_overflow: 7":                                                                         "", // a counter
+		"eth0: Rx FIFO overflow":                                                                          "receive-fifo",
+		"":                                                                                                "",
 	} {
 		got := ""
 		if m := MessageOf(text); m != nil {

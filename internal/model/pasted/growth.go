@@ -172,7 +172,7 @@ func seconds(line string) float64 {
 
 // growing are the parts of a snapshot with counters.
 var growing = []string{"interfaces", "nics", "snmp", "softnet", "qdiscs", "nftables", "interrupts", "softirqs",
-	"cpu times"}
+	"cpu times", "sockets"}
 
 // piecesOf returns the outputs of the commands of a text. None: nothing in it says the time.
 func piecesOf(lines []string, quoted int, timed bool) (list []piece) {
