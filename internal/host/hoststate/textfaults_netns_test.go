@@ -90,7 +90,8 @@ func asArchive(t *testing.T, list []output) []byte {
 		if file, is := strings.CutPrefix(o.command, "cat /"); is {
 			name = file
 		}
-		err := w.WriteHeader(&tar.Header{Name: o.host + "/" + name, Mode: 0o600, Size: int64(len(o.text)), ModTime: o.at})
+		err := w.WriteHeader(&tar.Header{Name: o.host + "/" + name, Mode: 0o600, Size: int64(len(o.text)),
+			ModTime: o.at})
 		if err == nil {
 			_, err = w.Write([]byte(o.text))
 		}
@@ -140,7 +141,8 @@ type textFaults struct {
 
 // rates are the precision and the recall over the faults that text can show.
 func (f *textFaults) rates() (precision, recall float64) {
-	return float64(f.found) / float64(max(1, f.found+len(f.wrong))), float64(f.found) / float64(max(1, f.found+len(f.missed)))
+	share := func(without int) float64 { return float64(f.found) / float64(max(1, f.found+without)) }
+	return share(len(f.wrong)), share(len(f.missed))
 }
 
 // judge counts a planted fault and the findings that are at least likely beside it.

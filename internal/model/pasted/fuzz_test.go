@@ -68,7 +68,8 @@ func FuzzFormats(f *testing.F) {
 				lines++
 			}
 		}
-		if r.Lines != lines || r.Lines < r.Idle+r.Lost || len(r.Machines) > mostMachines || len(r.NotUnderstood) > mostLost {
+		if r.Lines != lines || lines < r.Idle+r.Lost || len(r.Machines) > mostMachines ||
+			len(r.NotUnderstood) > mostLost {
 			t.Fatalf("%d of %d lines, %d idle, %d lost, %d machines", r.Lines, lines, r.Idle, r.Lost, len(r.Machines))
 		}
 		for _, m := range r.Machines {
