@@ -20,6 +20,7 @@ import (
 
 	"linerate/internal/control/archive"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/pasted"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
@@ -91,7 +92,7 @@ func asArchive(t *testing.T, list []output) []byte {
 			name = file
 		}
 		err := w.WriteHeader(&tar.Header{Name: o.host + "/" + name, Mode: 0o600, Size: int64(len(o.text)),
-			ModTime: o.at})
+			ModTime: o.at, Format: tar.FormatPAX}) // with fractions of seconds
 		if err == nil {
 			_, err = w.Write([]byte(o.text))
 		}
@@ -105,9 +106,28 @@ func asArchive(t *testing.T, list []output) []byte {
 	return b.Bytes()
 }
 
-// ways are how what tools print comes to linerate. What an archive has of counters is of one reading, so that
-// it shows what was counted since the boot, which is possible at most.
-var ways = []string{"pasted text", "archive"}
+// ways are how what tools print comes to linerate.
+var ways = []string{"pasted text", "archives"}
+
+// ofArchives returns the hosts of two archives, the first of which has the counters that were before.
+func ofArchives(t *testing.T, before, after []output) (list []netstate.HostSnapshot) {
+	t.Helper()
+	var read [2][]netstate.HostSnapshot
+	for i, outputs := range [][]output{before, after} {
+		a, err := archive.Read(t.Context(), bytes.NewReader(asArchive(t, outputs)), "ticket.tar")
+		if err != nil || a.Partly != "" {
+			t.Fatalf("%v, %+v", err, a)
+		}
+		read[i] = pasted.ParseMembers(a.Members, "ticket.tar").Machines
+	}
+	for i, m := range read[1] {
+		if first := read[0][i]; !m.Since(first, m.Taken.Sub(first.Taken).Seconds()) {
+			t.Errorf("%s: taken at %s and %s", m.Reading.Host, first.Taken, m.Taken)
+		}
+		list = append(list, m)
+	}
+	return list
+}
 
 // byTools plants a fault, and returns what is found in what tools print before and after it acts, each way.
 func byTools(b *bench, plant, act func(b *bench), hosts []string) map[string]record.Evaluation {
@@ -125,12 +145,8 @@ func byTools(b *bench, plant, act func(b *bench), hosts []string) map[string]rec
 	if err != nil || 50*text.Lost > text.Lines {
 		b.t.Errorf("%v; of %d lines %d are not read: %q", err, text.Lines, text.Lost, text.NotUnderstood)
 	}
-	a, err := archive.Read(b.t.Context(), bytes.NewReader(asArchive(b.t, after)), "ticket.tar")
-	if err != nil || a.Partly != "" {
-		b.t.Fatalf("%v, %+v", err, a)
-	}
 	return map[string]record.Evaluation{ways[0]: wording.Evaluation(diagnose.Hosts(text.Machines)),
-		ways[1]: wording.Evaluation(diagnose.Hosts(pasted.ParseMembers(a.Members, "ticket.tar").Machines))}
+		ways[1]: wording.Evaluation(diagnose.Hosts(ofArchives(b.t, before, after)))}
 }
 
 // textFaults counts what is found of the planted faults in one way.
@@ -148,10 +164,9 @@ func (f *textFaults) rates() (precision, recall float64) {
 // judge counts a planted fault and the findings that are at least likely beside it.
 func (f *textFaults) judge(t *testing.T, way string, x fault, e record.Evaluation) {
 	found := slices.ContainsFunc(e.Findings, func(found record.Finding) bool {
-		sure := found.Confidence != record.Possible || way == "archive" && found.Boot
-		return found.ID == x.id && sure && (x.on == "" || found.Host == x.on)
+		return found.ID == x.id && found.Confidence != record.Possible && (x.on == "" || found.Host == x.on)
 	})
-	switch why := untold(way, x); {
+	switch why := untoldFaults[x.name()]; {
 	case found && why == "":
 		f.found++
 	case found:
@@ -163,7 +178,7 @@ func (f *textFaults) judge(t *testing.T, way string, x fault, e record.Evaluatio
 		t.Logf("%s, %s: it is not found; found were %s", x.name(), way, summary(e))
 	}
 	for _, y := range sure(e) {
-		if untold(way, x) != "" {
+		if untoldFaults[x.name()] != "" {
 			break // what is found follows from it, as far as is known
 		}
 		if y.ID != x.id && y.ExplainedBy == "" && !slices.Contains(x.beside, y.ID) {
@@ -174,7 +189,7 @@ func (f *textFaults) judge(t *testing.T, way string, x fault, e record.Evaluatio
 }
 
 // TestFaultsByTools plants the faults of make faults, and has them found in what plain tools print: twice in
-// a pasted text, as in a ticket, and once in an archive of the form of sos report.
+// a pasted text, as in a ticket, and in two archives of the form of sos report.
 func TestFaultsByTools(t *testing.T) {
 	kerneltest.Long(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
@@ -226,10 +241,7 @@ func TestFaultsByTools(t *testing.T) {
 	})
 }
 
-const (
-	probeOnly = "only packets that linerate sends show it, and none of the tools sends any"
-	oneRead   = "an archive has one reading, and the fault is in what grows between two"
-)
+const probeOnly = "only packets that linerate sends show it, and none of the tools sends any"
 
 // untoldFaults are faults that no text of the tools shows, with the reason.
 var untoldFaults = map[string]string{
@@ -245,15 +257,4 @@ var untoldFaults = map[string]string{
 	"probe-unanswered (its answers go to another MAC address)": probeOnly,
 	"connect-unanswered": probeOnly,
 	"resolver-dead":      probeOnly,
-}
-
-// untoldByArchive are further faults that an archive does not show.
-var untoldByArchive = map[string]string{"cpu-saturated": oneRead, "unread-data": oneRead}
-
-// untold returns why a way does not show a fault. Empty: it does.
-func untold(way string, f fault) string {
-	if why := untoldFaults[f.name()]; why != "" || way != "archive" {
-		return why
-	}
-	return untoldByArchive[f.name()]
 }
