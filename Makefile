@@ -31,7 +31,7 @@ machines: ## the tests that boot machines with other kernels and drivers: user-m
 
 faults: ## plant faults in labs and have doctor find each; writes docs/doctor-rules.md
 	@script/setup test
-	LINERATE_REQUIRE_NETNS=1 go test -v -count=1 -timeout 600s ./internal/host/hoststate -update
+	LINERATE_REQUIRE_NETNS=1 LINERATE_LONG=1 go test -v -count=1 -timeout 1800s ./internal/host/hoststate -update
 	go test -count=1 ./internal/show/wording -update
 
 long: build ## the tests of whole studies, of waits and of what misled new users, which make test leaves out

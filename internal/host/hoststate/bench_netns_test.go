@@ -68,7 +68,7 @@ func newBench(t *testing.T) *bench {
 			fmt.Sprintf("ip link set dev lo up && ip address add 10.0.0.%d/24 dev eth0 && ip link set dev eth0 up",
 				i+1))
 		if hasIPv6() {
-			b.sh(name, fmt.Sprintf("ip address add fd00::%d/64 dev eth0", i+1))
+			b.sh(name, fmt.Sprintf("ip address add fd00::%d/64 dev eth0 nodad", i+1))
 		}
 	}
 	t.Cleanup(func() {

@@ -95,11 +95,10 @@ func (e *earlier) readSockets() {
 func (e earlier) reading(c netstate.Connection, at float64) *float64 {
 	local, err := netip.ParseAddrPort(c.Local)
 	remote, err2 := netip.ParseAddrPort(c.Remote)
-	if e.read == nil || at <= e.readAt || c.Info == nil || c.Info.Lacking("bytes_received") != "" || err != nil ||
-		err2 != nil {
+	now, known := c.Read()
+	if e.read == nil || at <= e.readAt || !known || err != nil || err2 != nil {
 		return nil
 	}
-	now := c.Info.BytesReceived - min(c.Info.BytesReceived, uint64(c.ReceiveQueue))
 	before := e.read[ends{local, remote}]
 	if before > now { // of another one with the same ends
 		before = 0

@@ -44,6 +44,17 @@ var peerFaults = []fault{
 		b.trickle(l)
 	}, beside: []string{"unread-data", "peer-window-closed"}},
 
+	{id: "connection-stalled", on: "client", plant: func(b *bench) {
+		b.listen("server", "10.0.0.1:7250")
+		c := b.dial("client", "10.0.0.1:7250")
+		b.paced(c, 100)
+		for range 20 { // TCP does not pace the first ten segments
+			_, _ = c.Write(make([]byte, 1000))
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(3500 * time.Millisecond)
+	}, hosts: []string{"client"}},
+
 	{id: "time-exceeded-received", on: "client", plant: func(b *bench) {
 		for _, router := range []string{"other", "server"} {
 			b.in(router, func() error { return writeParameter("net.ipv4.ip_forward", "1") })
@@ -150,6 +161,19 @@ func (b *bench) smallReceiveBuffer(l *net.TCPListener) {
 	raw, err := l.SyscallConn()
 	if err == nil {
 		err = raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, 8<<10) })
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// paced bounds the rate at which a connection sends, in byte/s.
+func (b *bench) paced(c *net.TCPConn, rate int) {
+	raw, err := c.SyscallConn()
+	if err == nil {
+		_ = raw.Control(func(fd uintptr) {
+			err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_MAX_PACING_RATE, rate)
+		})
 	}
 	if err != nil {
 		b.t.Fatal(err)

@@ -157,18 +157,7 @@ func Resolver() (*netstate.Resolver, error) {
 	}
 	var r netstate.Resolver
 	for line := range strings.Lines(string(text)) {
-		words := strings.Fields(line)
-		if len(words) < 2 {
-			continue
-		}
-		switch words[0] {
-		case "nameserver":
-			r.Servers = append(r.Servers, words[1])
-		case "search", "domain":
-			r.Search = words[1:] // the last one applies
-		case "options":
-			r.Options = append(r.Options, words[1:]...)
-		}
+		r.Line(line)
 	}
 	return &r, nil
 }

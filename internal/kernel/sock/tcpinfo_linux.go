@@ -74,6 +74,7 @@ func ParseTCPInfo(filled []byte) netstate.TCPInfo {
 		BusyUs: t.Busy_time, RwndLimitedUs: t.Rwnd_limited, SndbufLimited: t.Sndbuf_limited,
 		Delivered: t.Delivered, DeliveredCE: t.Delivered_ce,
 		ReordSeen: t.Reord_seen, DsackDups: t.Dsack_dups,
+		LastSndMs: t.Last_data_sent, LastAckMs: t.Last_ack_recv,
 	}
 }
 

@@ -53,8 +53,30 @@ func (s *HostSnapshot) Since(earlier HostSnapshot, seconds float64) bool {
 			s.State.NICs[i] = n.Since(before, seconds)
 		}
 	}
+	for i := range s.State.Notable {
+		c := &s.State.Notable[i]
+		at := slices.IndexFunc(earlier.State.Notable, func(b Connection) bool {
+			return b.Local == c.Local && b.Remote == c.Remote
+		})
+		now, known := c.Read()
+		if at < 0 || !known {
+			continue
+		}
+		if before, known := earlier.State.Notable[at].Read(); known && before <= now {
+			c.ReadBps = new(8 * float64(now-before) / seconds)
+		}
+	}
 	s.State.Nftables.Since(earlier.State.Nftables, seconds)
 	return true
+}
+
+// Read returns how many bytes the connection's program has read since it was established. Known is false if
+// that was not read.
+func (c Connection) Read() (bytes uint64, known bool) {
+	if c.Info == nil || c.Info.Lacking("bytes_received") != "" {
+		return 0, false
+	}
+	return c.Info.BytesReceived - min(c.Info.BytesReceived, uint64(c.ReceiveQueue)), true
 }
 
 // both returns the rows of an earlier reading that the later one has too, and those that only the later

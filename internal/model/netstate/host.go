@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -210,6 +211,25 @@ type Resolver struct {
 	Servers []string `json:"servers"`
 	Search  []string `json:"search,omitempty"`
 	Options []string `json:"options,omitempty"`
+}
+
+// Line adds a line of the file. It reports whether the line has a keyword with a value that is used.
+func (r *Resolver) Line(line string) bool {
+	words := strings.Fields(line)
+	if len(words) < 2 {
+		return false
+	}
+	switch words[0] {
+	case "nameserver":
+		r.Servers = append(r.Servers, words[1])
+	case "search", "domain":
+		r.Search = words[1:] // the last one applies
+	case "options":
+		r.Options = append(r.Options, words[1:]...)
+	default:
+		return false
+	}
+	return true
 }
 
 // ClockSource is the clock source of the machine and the state of its synchronisation

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMessages: each message of the table has its own example, and no other one. All say what they
-// mean, and faults what to do.
+// TestMessages: each message of the table has its own example, and no other one; one word of it is no
+// message. All say what they mean, and faults what to do.
 func TestMessages(t *testing.T) {
 	codes := map[string]bool{}
 	for i := range Messages {
@@ -23,6 +23,11 @@ func TestMessages(t *testing.T) {
 		}
 		if found := MessageOf(m.Example); found != m {
 			t.Errorf("%s: its example is not found by its words", m.Code)
+		}
+		for word := range strings.FieldsSeq(m.Example) {
+			if text := "[a] " + word + " of 7"; m.Sure != "" && m.pattern.MatchString(text) {
+				t.Errorf("%s: the word of a message is one: %q", m.Code, text)
+			}
 		}
 		if m.Means == "" || m.Source == "" || (m.Do == "") != (m.Sure == "") || strings.HasSuffix(m.Means, ".") {
 			t.Errorf("%s: a text is missing, or is no clause: %+v", m.Code, m)
@@ -105,7 +110,9 @@ func TestMessageOf(t *testing.T) {
 		"ata3.00: exception Emask 0x0 SAct 0x0 SErr 0x0 action 0x6 frozen":                                "disk",
 		"WARNING: CPU: 1 PID: 9 at fs/ext4/inode.c:3599 ext4_set_page_dirty+0x3e/0x50":                    "",
 		"EXT4-fs (sda1): mounted filesystem with ordered data mode":                                       "",
-		"": "",
+		"mmc_rx_fifo_overflow: 7":                                                                         "", // a counter
+		"eth0: Rx FIFO overflow":                                                                          "receive-fifo",
+		"":                                                                                                "",
 	} {
 		got := ""
 		if m := MessageOf(text); m != nil {

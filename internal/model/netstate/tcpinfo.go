@@ -41,7 +41,7 @@ type TCPInfo struct {
 	ReordSeen     uint32   `json:"reord_seen"`
 	DsackDups     uint32   `json:"dsack_dups"`
 	// LastSndMs and LastAckMs are the times since data was sent and since something was acknowledged.
-	// Absent: not read; only text of ss(8) has them.
+	// Absent: not read, or less than a millisecond ago.
 	LastSndMs uint32 `json:"last_snd_ms,omitempty"`
 	LastAckMs uint32 `json:"last_ack_ms,omitempty"`
 }

@@ -14,7 +14,7 @@ var sections = []string{"MPTcpExt", "TcpExt", "IcmpMsg", "UdpLite6", "UdpLite", 
 	"Tcp", "Udp", "Sctp", "Ip6", "Ip"}
 
 var (
-	nstatRow    = pattern.MustCompile(`^([A-Z][A-Za-z0-9]+)\s+(\d+)\s+[\d.]+$`)
+	nstatRow    = pattern.MustCompile(`^([A-Z][A-Za-z0-9]+)\s+(\d+)\s+\d+\.\d+$`)
 	sectionHead = pattern.MustCompile(`^([A-Za-z0-9]+):$`)
 	counterName = pattern.MustCompile(`^[A-Z][A-Za-z0-9]{1,60}$`)
 )

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/model/pattern"
 )
 
-// linkSetting parses a line of ethtool IF. Link modes continue on the following lines.
+// linkSetting parses a line of ethtool IF. Link modes and flags continue on the following lines.
 func (m *machine) linkSetting(nic *netstate.NIC, line string) bool {
 	row := keyed.FindStringSubmatch(line)
 	if !strings.HasPrefix(line, "\t") && !strings.HasPrefix(line, " ") {
@@ -19,7 +19,9 @@ func (m *machine) linkSetting(nic *netstate.NIC, line string) bool {
 	if row != nil {
 		key, value = row[1], row[2]
 	}
-	m.modes = key
+	if m.modes = ""; strings.HasSuffix(key, " link modes") || key == "Current message level" {
+		m.modes = key
+	}
 	switch key {
 	case "Supported link modes":
 		nic.BestMbps = max(nic.BestMbps, fastest(value))
@@ -37,8 +39,9 @@ func (m *machine) linkSetting(nic *netstate.NIC, line string) bool {
 		}
 		m.fixed[nic.Interface] = value == "No"
 	case "Auto-negotiation":
-		// A device without modes does not negotiate.
-		if on := value == "on"; nic.BestMbps > 0 && !m.fixed[nic.Interface] {
+		// A device without modes does not negotiate, and one that cannot negotiate is not set to "off".
+		on := value == "on"
+		if fixed, known := m.fixed[nic.Interface]; nic.BestMbps > 0 && !fixed && (on || known) {
 			nic.Autoneg = &on
 		}
 	case "Link detected":

@@ -183,7 +183,7 @@ func seconds(line string) float64 {
 
 // growing are the parts of a snapshot with counters.
 var growing = []string{"interfaces", "nics", "snmp", "softnet", "qdiscs", "nftables", "interrupts", "softirqs",
-	"cpu times"}
+	"cpu times", "sockets"}
 
 // repeats reports whether the output of a command is there more than once.
 func repeats(pieces []piece) bool {

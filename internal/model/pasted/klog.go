@@ -21,19 +21,21 @@ import (
 //	{"_TRANSPORT":"kernel","PRIORITY":"6","MESSAGE":"igc …", …}                journalctl -o json
 
 var _ = register(
-	&format{name: "dmesg", part: "kernel log", bounded: true, row: reads((*machine).logged), sure: logRow.MatchString,
+	&format{name: "dmesg", part: kernelLog, bounded: true, row: reads((*machine).logged), sure: logRow.MatchString,
 		host: func(_ command, line string) string {
 			parts := monotonicRow.FindStringSubmatch(line)
 			return strings.Join(parts[min(1, len(parts)):], "")
 		},
 		command: programs("dmesg", "journalctl", "logread"), files: []string{"dmesg", "dmesg_*", "log/dmesg.*"}},
-	&format{name: "syslog", part: "kernel log", bounded: true, row: reads((*machine).syslog), host: syslogHost,
+	&format{name: "syslog", part: kernelLog, bounded: true, row: reads((*machine).syslog), host: syslogHost,
 		sure: func(line string) bool {
 			entry, is := syslogOf(line)
 			return is && entry.program == "kernel"
 		},
 		command: programs("journalctl", "logread", "dmesg"), files: []string{"log/messages*", "log/syslog*", "log/kern*",
 			"log/system.log", "log/daemon.log", "journalctl_*", "logs/journalctl*"}})
+
+const kernelLog = "kernel log"
 
 // logs has the lines of the log while the text is parsed.
 type logs struct {

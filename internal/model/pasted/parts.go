@@ -10,8 +10,9 @@ import (
 // finishParts names the parts of the snapshot that the text has: those of its formats, and those that
 // cannot be seen from the values, because a value that is not there means that there is nothing.
 func (m *machine) finishParts() {
-	for f := range m.has {
-		m.addPart(f.part, f.part != "")
+	for f := range m.has { // heads alone, and lines of programs in a log, say nothing
+		said := f.whole != nil || m.usedLines[f] > 0 || f.part == kernelLog && m.State.Log != nil
+		m.addPart(f.part, said && f.part != "")
 	}
 	m.addPart("interface counters", len(m.Reading.End.Interfaces) > 0)
 	for name := range m.known {

@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"cmp"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -31,6 +32,7 @@ type pingRun struct {
 	// payload is the size of the data of a request. Whole reports whether requests are not fragmented.
 	payload int
 	whole   bool
+	unsized bool // the text does not say the size: it begins with the statistics, without the command
 	// sent and received are those of the statistics, if there are some.
 	statistics     bool
 	sent, received int
@@ -99,7 +101,8 @@ func (m *machine) pinged(line string) bool {
 	if row := pingCounts.FindStringSubmatch(line); row != nil {
 		run.sent, _ = strconv.Atoi(row[1])
 		run.received, _ = strconv.Atoi(row[2])
-		run.statistics = run.sent > 0 && run.received <= run.sent
+		// Requests of an unknown size of which none was answered may have been larger than the path takes.
+		run.statistics = run.sent > 0 && run.received <= run.sent && (run.received > 0 || !run.unsized)
 		return true
 	}
 	if row := pingTimes.FindStringSubmatch(line); row != nil {
@@ -134,6 +137,9 @@ func (m *machine) beginsPing(line string) bool {
 			return m.ignore()
 		}
 		run.peer, run.address = plain.Short(row[1], longestName), address
+		if run.unsized = !m.command.is("ping") && !m.command.is("ping6"); !run.unsized {
+			run.payload, _ = strconv.Atoi(cmp.Or(m.command.after("-s"), "56"))
+		}
 	} else if row := pingHead6.FindStringSubmatch(line); row != nil {
 		run.payload, _ = strconv.Atoi(row[1])
 		run.address, _ = netip.ParseAddr(withoutZone(row[2]))

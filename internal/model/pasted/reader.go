@@ -190,7 +190,7 @@ func (r *reader) end() {
 			r.keep(m, f)
 		}
 		for i := range s.marks {
-			if s.marks[i] != unread {
+			if s.marks[i] != unread && list[i].text != "" {
 				r.count(f, s.marks[i])
 			}
 		}
@@ -199,7 +199,7 @@ func (r *reader) end() {
 		}
 	}
 	for i, l := range list {
-		if s.marks[i] == unread {
+		if s.marks[i] == unread && l.text != "" {
 			r.lose(l)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 var _ = register(
 	&format{name: "net/snmp", part: "snmp", row: reads((*machine).snmpPair), sure: ofProtocol,
 		files: []string{"net/snmp", "net/netstat"}, again: (*machine).sameSNMP},
-	&format{name: "net/snmp6", part: "snmp", row: reads((*machine).snmp6), sure: snmp6Row.MatchString,
+	&format{name: "net/snmp6", part: "snmp", row: reads((*machine).snmp6),
 		files: []string{"net/snmp6", "net/dev_snmp6/*"}},
 	&format{name: "net/sockstat", part: "sockstat", row: reads((*machine).sockstatRow),
 		sure: sockstatRow.MatchString, files: []string{"net/sockstat", "net/sockstat6"}})

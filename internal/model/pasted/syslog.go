@@ -38,7 +38,7 @@ var (
 			`\s+Users in (the )?groups|\s+(Pass -q|turn off)|lines \d+-\d+| {12,}\S)`)
 )
 
-var _ = register(&format{name: "journalctl -o json", part: "kernel log", whole: (*machine).journalText,
+var _ = register(&format{name: "journalctl -o json", part: kernelLog, whole: (*machine).journalText,
 	sure: beginsJSON,
 	host: func(_ command, line string) string {
 		name := prettyHost.FindStringSubmatch(line)
@@ -125,7 +125,7 @@ func (m *machine) syslog(line string) bool {
 	}
 	e, is := syslogOf(line)
 	switch {
-	case !is && (m.command.is("journalctl") || m.behindPart("kernel log") && m.last.name == "syslog") &&
+	case !is && (m.command.is("journalctl") || m.behindPart(kernelLog) && m.last.name == "syslog") &&
 		journalNote.MatchString(line), repeatedRow.MatchString(line):
 		return m.ignore()
 	case !is:

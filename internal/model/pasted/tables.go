@@ -119,6 +119,8 @@ func (m *machine) neighbour(line string) bool {
 			n.Interface = w
 		case w == "M" || w == "CM" || w == "static" || w == "PERM":
 			state = "PERMANENT"
+		case i < len(rest)-1 && !neighbourWord.MatchString(w):
+			return false
 		}
 	}
 	last := rest[len(rest)-1] // arp -n, show ip arp
@@ -129,7 +131,10 @@ func (m *machine) neighbour(line string) bool {
 	if state != "" {
 		n.State = state
 	}
-	if n.MAC == "" && state == "" || n.Interface != "" && !plainName.MatchString(n.Interface) {
+	// Without a MAC address, only ip(8) has other states than that arp(8) prints: behind an interface,
+	// or alone if the command has that.
+	unanswered := state == "INCOMPLETE" || state != "" && (rest[0] == "dev" || m.command.has("dev"))
+	if n.MAC == "" && !unanswered || n.Interface != "" && !plainName.MatchString(n.Interface) {
 		return false
 	}
 	if len(m.Reading.Snapshot.Neighbours) < mostRows {
@@ -137,6 +142,12 @@ func (m *machine) neighbour(line string) bool {
 	}
 	return true
 }
+
+// neighbourWord matches what a row has besides addresses, states and, at its end, an interface: types of
+// hardware, flags, masks, ages and options.
+var neighbourWord = pattern.MustCompile(`^(?:at|on|dev|lladdr|router|proxy|managed|offload|extern_\w+|nud|ref|used|probes|` +
+	`proto|kernel|zebra|bgp|expires|in|seconds|\[?ether(?:net)?\]?|ARPA|arpa|dynamic|published|PUB|[A-Z!]{1,4}|` +
+	`0x[0-9a-f]+|[\d:.hmsd/-]+|\*)$`)
 
 // incomplete makes words of what tools put in parentheses.
 var incomplete = strings.NewReplacer("(incomplete)", "incomplete", "<incomplete>", "incomplete", "(", " ", ")", " ")

@@ -55,9 +55,13 @@ func (h *Host) countersKnown(meanings []string) bool {
 		if n.Meanings == nil && len(n.Counters) == 0 || !netstate.KnowsCounters(n.CounterDriver()) {
 			return false
 		}
-		counts, has := false, n.Meanings == nil
+		sums := n.Meanings
+		if sums == nil {
+			sums = netstate.MeaningsOf(n.CounterDriver(), n.Counters)
+		}
+		counts, has := false, false
 		for _, meaning := range meanings {
-			_, read := n.Meanings[meaning]
+			_, read := sums[meaning]
 			counts, has = counts || netstate.Counts(n.CounterDriver(), meaning), has || read
 		}
 		return has || !counts

@@ -39,17 +39,20 @@ func (h *Host) Scopes(name string, value int) []string {
 	return list
 }
 
-// Number returns one number of a parameter's value, counted from 0; -1 if it is not known.
+// Number returns one number of a parameter's value, counted from 0; -1 if it is not known, or if the
+// value is none of numbers alone.
 func (h *Host) Number(key string, field int) int64 {
-	fields := strings.Fields(cmp.Or(h.State.Parameters[key], h.Reading.Snapshot.Sysctls[key]))
-	if field >= len(fields) {
-		return -1
+	number := int64(-1)
+	for i, word := range strings.Fields(cmp.Or(h.State.Parameters[key], h.Reading.Snapshot.Sysctls[key])) {
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return -1
+		}
+		if i == field {
+			number = n
+		}
 	}
-	n, err := strconv.ParseInt(fields[field], 10, 64)
-	if err != nil {
-		return -1
-	}
-	return n
+	return number
 }
 
 // Parameter returns the value of a kernel parameter as evidence.

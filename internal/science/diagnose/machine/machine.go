@@ -32,7 +32,7 @@ var Rules = []rule.Rule{
 		Find: rule.Each(rule.EveryHost, clockUnsynchronised)},
 	{ID: cause.PowersaveGovernor.Code, Host: true, Own: true, Parts: []string{"frequency governors"},
 		Find: rule.Each(rule.EveryHost, powersave)},
-	{ID: cause.ResolverAbsent.Code, Host: true, Own: true, Parts: []string{"resolver", "sockets"},
+	{ID: cause.ResolverAbsent.Code, Host: true, Own: true, Parts: []string{"resolver", "sockets", "first namespace"},
 		Find: rule.Each(rule.EveryHost, resolverAbsent)},
 	{ID: cause.ResolverUnresolved.Code, Host: true, Parts: []string{"resolver", "neighbours"},
 		Find: rule.Each(rule.EveryHost, resolverUnresolved), Explains: []string{"resolver-dead", "neighbour-failed"}},
