@@ -122,6 +122,7 @@ type context struct {
 	routeContext
 	snmpContext
 	bsdCounterContext
+	workstreamContext
 	managerContext
 	toolContext
 	tableContext

@@ -260,6 +260,7 @@ func (r *reader) take(f *format, l line) mark {
 		}
 		r.keep(m, f)
 		r.count(f, idle)
+		m.tellSystem(f, l.text)
 		return idle
 	}
 	if f.row == nil {
@@ -277,6 +278,7 @@ func (r *reader) take(f *format, l line) mark {
 	if result != unread {
 		r.keep(m, f)
 		r.count(f, result)
+		m.tellSystem(f, l.text)
 	}
 	return result
 }
@@ -450,6 +452,7 @@ func (r *reader) finish() {
 		m.finishProbes()
 		m.finishFirewall()
 		m.finishSystem()
+		m.finishSystemName()
 		if !m.used {
 			continue
 		}
