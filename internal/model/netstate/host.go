@@ -216,6 +216,9 @@ type BufferPool struct {
 	Most int64  `json:"most"`
 }
 
+// Full reports whether nine tenths of the pool are in use.
+func (p BufferPool) Full() bool { return p.Most > 0 && float64(p.Used) >= 0.9*float64(p.Most) }
+
 // Resolver has the content of resolv.conf(5).
 type Resolver struct {
 	Servers []string `json:"servers"`
