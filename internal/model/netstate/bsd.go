@@ -1,6 +1,10 @@
 package netstate
 
-import "slices"
+import (
+	"slices"
+
+	"linerate/internal/model/settingfile"
+)
 
 // BSDCounters maps sentences of netstat -s of FreeBSD, OpenBSD and macOS (usr.bin/netstat/inet.c and
 // inet6.c) to counters of Linux with the same meaning. N is the number; nouns are in the singular.
@@ -22,7 +26,8 @@ var BSDCounters = map[string]map[string]string{
 		"connection in ESTABLISHED state (native)": "Tcp.CurrEstab",
 	},
 	"udp": {
-		"delivered": "Udp.InDatagrams", "with bad checksum": "Udp.InCsumErrors", "dropped due to no socket": "Udp.NoPorts",
+		"delivered": "Udp.InDatagrams", "with bad checksum": "Udp.InCsumErrors", "dropped due to no " +
+			"socket": "Udp.NoPorts",
 		"dropped due to full socket buffers": "Udp.RcvbufErrors", "datagram output": "Udp.OutDatagrams",
 	},
 	"ip": {
@@ -86,28 +91,40 @@ var (
 	InputQueueCounters = []string{NetisrDrops, InputQueueDrops, InputQueueDrops6}
 )
 
-// BSDInterfaceCounters are counters of interfaces that commands of the BSDs and macOS print, by their names in
-// linux/if_link.h.
-var BSDInterfaceCounters = []string{"rx_errors", "rx_dropped", "tx_errors", "tx_dropped", "collisions",
-	"rx_missed_errors", "rx_crc_errors"}
+// bsdInterfaceCounters are counters of interfaces that commands of the BSDs and macOS print, by their names in
+// linux/if_link.h, with the systems that have them; nil: all do.
+var bsdInterfaceCounters = map[string][]string{"rx_errors": nil, "tx_errors": nil, "tx_dropped": nil,
+	"collisions": nil, "rx_dropped": {settingfile.FreeBSD, settingfile.OpenBSD, NetBSD, DragonFly},
+	"rx_missed_errors": {settingfile.FreeBSD}, "rx_crc_errors": {settingfile.FreeBSD}}
 
-// CountedByBSD reports whether commands of the BSDs or macOS print a counter of Reading.SNMP.
-func CountedByBSD(name string) bool { return countedByBSD[name] }
+// PrintedBy reports whether a command of a system other than Linux prints a counter: of Reading.SNMP, or of
+// interfaces by its name in linux/if_link.h. Of OtherBSD, one of the systems may.
+func PrintedBy(system, name string) bool {
+	systems, is := bsdInterfaceCounters[name]
+	if !is {
+		systems, is = protocolCounters[name]
+	}
+	return is && (systems == nil || system == OtherBSD || slices.Contains(systems, system))
+}
 
-var countedByBSD = func() map[string]bool {
-	all := map[string]bool{}
+var protocolCounters = func() map[string][]string {
+	all := map[string][]string{}
 	for _, section := range BSDCounters {
 		for _, name := range section {
-			all[name] = true
+			all[name] = nil
 		}
 	}
 	for _, end := range BSDTypes {
 		for _, direction := range []string{"In", "Out"} {
-			all["Icmp."+direction+end], all["Icmp6."+direction+end] = true, true
+			all["Icmp."+direction+end], all["Icmp6."+direction+end] = nil, nil
 		}
 	}
-	for _, name := range slices.Concat(DeniedCounters, DelayedCounters, InputQueueCounters) {
-		all[name] = true
+	for _, name := range slices.Concat(DeniedCounters, DelayedCounters) {
+		all[name] = nil
+	}
+	all[NetisrDrops] = []string{settingfile.FreeBSD}
+	for _, name := range []string{InputQueueDrops, InputQueueDrops6} {
+		all[name] = []string{settingfile.FreeBSD, settingfile.OpenBSD, NetBSD}
 	}
 	return all
 }()

@@ -11,20 +11,17 @@ import (
 
 var (
 	// "0/48123/0 requests for mbufs denied (mbufs/clusters/mbuf+clusters)"
-	mbufRow = pattern.MustCompile(`^\s*\d+K?(?:/\d+K?){0,3} (?:\d+k (?:\(page size\) )?|\d+K?B? )?` +
-		`(?:requests for )?(?:mbufs?|mbuf\+clusters|jumbo clusters)\b`)
-	memoryRow = pattern.MustCompile(`^\s*\d+K?(?:/\d+K?){0,2} (?:bytes|Kbytes|KB) (?:allocated to network|returned ` +
-		`to ` +
-		`the system)\b|` +
-		`^\s*\d+(?:/\d+){0,2} (?:requests for (?:memory|sfbufs|I/O)|calls to (?:protocol )?drain|sendfile syscalls|` +
-		`sfbufs|` +
-		`pages (?:read|were)|times sendfile)\b`)
-	refusedRow = pattern.MustCompile(`^\s*(\d{1,20}(?:/\d{1,20}){0,2}) requests for (mbufs|jumbo clusters|memory) ` +
-		`(denied|delayed)(?: \(\w+/\w+/[\w+]+\))?$`)
+	mbufRow = pattern.MustCompile(`^\s*\d+K?(?:/\d+K?){0,3} (?:\d+k (?:\(page size\) )?` +
+		`|\d+K?B? )?(?:requests for )?(?:mbufs?|mbuf\+clusters|jumbo clusters)\b`)
+	memoryRow = pattern.MustCompile(`^\s*\d+K?(?:/\d+K?){0,2} (?:bytes|Kbytes|KB) (?:allocated to network` +
+		`|returned to the system)\b|^\s*\d+(?:/\d+){0,2} (?:requests for (?:memory|sfbufs|I/O)` +
+		`|calls to (?:protocol )?drain|sendfile syscalls|sfbufs|pages (?:read|were)|times sendfile)\b`)
+	refusedRow = pattern.MustCompile(`^\s*(\d{1,20}(?:/\d{1,20}){0,2}) requests for (mbufs|jumbo clusters` +
+		`|memory) (denied|delayed)(?: \(\w+/\w+/[\w+]+\))?$`)
 	// "8192/1016/9208/505413 mbuf clusters in use (current/cache/total/max)"; "4496/4952/524288 Kbytes allocated to
 	// network (current/peak/max)"
-	poolRow = pattern.MustCompile(`^\s*(\d{1,18})/\d{1,18}(?:/\d{1,18})?/(\d{1,18}) ((?:mbuf|\d+k(?: \(page size\))? jumbo) ` +
-		`clusters in use|Kbytes allocated to network) \([a-z/]+/max\)$`)
+	poolRow = pattern.MustCompile(`^\s*(\d{1,18})/\d{1,18}(?:/\d{1,18})?/(\d{1,18}) ((?:mbuf` +
+		`|\d+k(?: \(page size\))? jumbo) clusters in use|Kbytes allocated to network) \([a-z/]+/max\)$`)
 )
 
 // refusedCounters are the counters of a line, in the order of its figures, and what each counts.

@@ -48,7 +48,8 @@ var interfaceColumns = map[string][2]string{
 	"TX-OK": {"TX", "packets"}, "TX-ERR": {"TX", "errors"}, "TX-DRP": {"TX", "dropped"},
 	"Ipkts": {"RX", "packets"}, "Ierrs": {"RX", "errors"}, "Ifail": {"RX", "errors"}, "Idrop": {"RX", "dropped"},
 	"Ibytes": {"RX", "bytes"}, "Opkts": {"TX", "packets"}, "Oerrs": {"TX", "errors"}, "Ofail": {"TX", "errors"},
-	"Obytes": {"TX", "bytes"}, "Drop": {"TX", "dropped"}, "Odrop": {"TX", "dropped"}, "Coll": {"TX", "collisions"}, "Colls": {"TX", "collisions"},
+	"Obytes": {"TX", "bytes"}, "Drop": {"TX", "dropped"}, "Odrop": {"TX", "dropped"}, "Coll": {"TX", "collisions"},
+	"Colls": {"TX", "collisions"},
 }
 
 // sameTable reports whether a line begins a second table of the machine, or one that lacks its head.

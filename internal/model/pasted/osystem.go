@@ -23,20 +23,20 @@ var systemRows = []struct {
 	row    *pattern.Pattern
 }{
 	{settingfile.FreeBSD, pattern.MustCompile(`^(?:\S+: flags=[0-9a-f]+<[A-Z0-9_,]*> metric \d+ mtu \d+` +
-		`|(?:---<<BOOT>>---|FreeBSD \d|Copyright \(c\) 1992-\d+ The FreeBSD)` +
-		`|\s*\d+/\d+/\d+(?:/\d+)? (?:mbufs|mbuf clusters) in use \(current/cache` +
-		`|\s*\d+/\d+/\d+ requests for (?:mbufs|jumbo clusters) ` +
-		`|Name\s+Mtu\s+Network\s+Address\s+Ipkts\s+Ierrs\s+Idrop|\s+\d+ (?:syncache|hostcache) entries added)`)},
+		`|(?:---<<BOOT>>---|FreeBSD \d|Copyright \(c\) 1992-\d+ The FreeBSD)|\s*\d+/\d+/\d+(?:/\d+)? (?:mbufs` +
+		`|mbuf clusters) in use \(current/cache|\s*\d+/\d+/\d+ requests for (?:mbufs|jumbo clusters) ` +
+		`|Name\s+Mtu\s+Network\s+Address\s+Ipkts\s+Ierrs\s+Idrop|\s+\d+ (?:syncache` +
+		`|hostcache) entries added)`)},
 	{settingfile.OpenBSD, pattern.MustCompile(`^(?:\s+lladdr [0-9a-f:]{17}$|\s+index \d+ priority \d+ llprio \d+` +
 		`|OpenBSD \d|Name\s+Mtu\s+Network\s+Address\s+(?:Ipkts\s+Ifail|Ibytes\s+Obytes$)` +
 		`|\s+\d+ packets? (?:received|sent) software-checksummed` +
 		`|\s*\d+/\d+(?:/\d+)? mbuf \d+ byte clusters in use|\s*\d+/\d+/\d+ Kbytes allocated to network)`)},
-	{settingfile.MacOS, pattern.MustCompile(`^(?:(?:en|awdl|llw|utun|anpi|ap)\d+(?:: flags=[0-9a-f]+<[A-Z0-9_,]*> mtu ` +
-		`|\*?\s+\d+\s+<Link#)` +
-		`|\s*\d+/\d+ mbuf \d+KB clusters in use|\s*\d+ KB allocated to network|Darwin )`)},
+	{settingfile.MacOS, pattern.MustCompile(`^(?:(?:en|awdl|llw|utun|anpi` +
+		`|ap)\d+(?:: flags=[0-9a-f]+<[A-Z0-9_,]*> mtu |\*?\s+\d+\s+<Link#)|\s*\d+/\d+ mbuf \d+KB clusters in use` +
+		`|\s*\d+ KB allocated to network|Darwin )`)},
 	{netstate.NetBSD, pattern.MustCompile(`^(?:\S+: flags=0x[0-9a-f]+<|\s+address: [0-9a-f:]{17}$|NetBSD \d)`)},
-	{netstate.OtherBSD, pattern.MustCompile(`^(?:\S+\s+\d+\s+<Link(?:#\d+)?>\s|(?:tcp|udp)46?\s+\d` +
-		`|\s+(?:media|status): )`)},
+	{netstate.OtherBSD, pattern.MustCompile(`^(?:\S+\s+\d+\s+<Link(?:#\d+)?>\s|(?:tcp|udp)46?\s+\d|\s+(?:media` +
+		`|status): )`)},
 }
 
 // tellSystem counts what a line that was read says of the system of the machine.
@@ -84,7 +84,8 @@ func systemOfParameter(line string) string {
 }
 
 // onlyFreeBSD matches keys that macOS does not have.
-var onlyFreeBSD = pattern.MustCompile(`^(?:dev|vfs|security|net\.isr|hw\.ix|hw\.igb|hw\.em)\.|^kern\.ipc\.(?:nmb|soacc)`)
+var onlyFreeBSD = pattern.MustCompile(`^(?:dev|vfs|security|net\.isr|hw\.ix|hw\.igb|hw\.em)\.|^kern\.ipc\.(?:nmb` +
+	`|soacc)`)
 
 // finishSystemName decides which system the machine has by most of the lines that tell it, unless uname(1) or
 // hostnamectl(1) said it. What only says that it is one of the BSDs counts if nothing says which.

@@ -13,8 +13,8 @@ var (
 	// "dev.igc.0.iflib.txq0.ring_state: pidx_head: 1590 pidx_tail: 1590 cidx: 1592 state: STALLED" (sys/net/mp_ring.c)
 	ringRow = pattern.MustCompile(`^dev\.([a-z]+)\.(\d{1,3})\.iflib\.(txq\d{1,4})\.ring_state: .*\bstate: ([A-Z]+)$`)
 	// "dev.igb.0.mac_stats.missed_packets: 2312"
-	macRow = pattern.MustCompile(`^dev\.([a-z]+)\.(\d{1,3})\.(?:mac_stats|mac|pf\.mac)\.(missed_packets|rx_missed_packets` +
-		`|crc_errs|crc_errors|late_coll): (\d{1,20})$`)
+	macRow = pattern.MustCompile(`^dev\.([a-z]+)\.(\d{1,3})\.(?:mac_stats|mac|pf\.mac)\.(missed_packets` +
+		`|rx_missed_packets|crc_errs|crc_errors|late_coll): (\d{1,20})$`)
 	queueRow = pattern.MustCompile(`^net\.(inet6?)\.ip6?\.(?:ifq\.drops|intr_queue_drops)(?:: |=)(\d{1,18})$`)
 	cpusRow  = pattern.MustCompile(`^hw\.ncpu(?:online)?(?:: |=)(\d{1,4})$`)
 )

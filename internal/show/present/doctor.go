@@ -157,8 +157,8 @@ func unevaluated(e record.Evaluation, all bool) (list []document.Block) {
 			words.List(wording.PartNames(pasted))))
 	}
 	for _, name := range foreign {
-		texts = append(texts, fmt.Sprintf("%s, for what %s does not have or print", words.Count(len(rules[name]), "rule"),
-			name))
+		texts = append(texts, fmt.Sprintf("%s, for what %s does not have or print",
+			words.Count(len(rules[name]), "rule"), name))
 	}
 	list = document.Statements("Unjudged", texts...)
 	var commands []string

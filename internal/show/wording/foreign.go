@@ -41,13 +41,14 @@ func abroad(c cause.Named, words elsewhere) struct{} {
 }
 
 // onlyLinux matches programs, files and parameters that only Linux has, and what linerate does on Linux only.
-var onlyLinux = pattern.MustCompile(`(?i)\b(?:ethtool|ip (?:-\S+ )*(?:a|addr|address|l|link|r|route|rule|neigh|nexthop|` +
-	`xfrm|netns|tunnel|maddr)\b|ip -|tc |ss -|nstat|bridge (?:fdb|vlan|link)|devlink|modprobe|modinfo|nft|iptables|` +
-	`ip6tables|conntrack|iw |nmcli|networkctl|systemctl|sysctl|tuned|cpupower|lscpu|numactl|perf|dropwatch|tracepath|` +
-	`irqbalance|ethernet bonding|netplan|networkmanager|linux|timedatectl|chronyc|dmesg -T|wg show|lspci|` +
-	`net\.(?:core|ipv4|ipv6|netfilter|bridge|mptcp)\.|vm\.|fs\.|kernel\.|softnet\w*|napi\w*|gro|gso|tso|lro|rps|rfs|xps|` +
-	`tcp_\w+|udp_\w+|[rw]mem\w*|somaxconn|txqueuelen|lacp_rate|miimon|xmit_hash\w*|arp_(?:filter|ignore|announce)|` +
-	`rp_filter|qdiscs?|so_rcvbufforce|linerate (?:tune|fix|prove|doctor|top))\b|/proc/|/sys/|kfree_skb`)
+var onlyLinux = pattern.MustCompile(`(?i)\b(?:ethtool|ip (?:-\S+ )*(?:a|addr|address|l|link|r|route|rule|neigh` +
+	`|nexthop|xfrm|netns|tunnel|maddr)\b|ip -|tc |ss -|nstat|bridge (?:fdb|vlan|link)|devlink|modprobe|modinfo|nft` +
+	`|iptables|ip6tables|conntrack|iw |nmcli|networkctl|systemctl|sysctl|tuned|cpupower|lscpu|numactl|perf` +
+	`|dropwatch|tracepath|irqbalance|ethernet bonding|netplan|networkmanager|linux|timedatectl|chronyc` +
+	`|dmesg -T|wg show|lspci|net\.(?:core|ipv4|ipv6|netfilter|bridge|mptcp)\.|vm\.|fs\.|kernel\.` +
+	`|softnet\w*|napi\w*|gro|gso|tso|lro|rps|rfs|xps|tcp_\w+|udp_\w+|[rw]mem\w*|somaxconn` +
+	`|txqueuelen|lacp_rate|miimon|xmit_hash\w*|arp_(?:filter|ignore|announce)|rp_filter|qdiscs?` +
+	`|so_rcvbufforce|linerate (?:tune|fix|prove|doctor|top))\b|/proc/|/sys/|kfree_skb`)
 
 // portable returns the lines that name nothing that only Linux has.
 func portable(lines []string) (kept []string) {

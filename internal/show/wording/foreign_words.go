@@ -77,12 +77,12 @@ func moreBuffers(f record.Finding) (lines []string) {
 	}
 	switch {
 	case f.System == freeBSD && len(keys) > 0:
-		return []string{fmt.Sprintf("see what holds them: netstat -m and vmstat -z again later; what only grows is a leak, "+
-			"of a driver as a rule; otherwise raise %s (sysctl, and /boot/loader.conf for after a boot)",
+		return []string{fmt.Sprintf("see what holds them: netstat -m and vmstat -z again later; what only grows is "+
+			"a leak, of a driver as a rule; otherwise raise %s (sysctl, and /boot/loader.conf for after a boot)",
 			strings.Join(keys, ", "))}
 	case f.System == openBSD:
-		return []string{"see what holds them: netstat -m and systat mbufs again later; what only grows is a leak; otherwise " +
-			"raise kern.maxclusters (sysctl, and /etc/sysctl.conf for after a boot)"}
+		return []string{"see what holds them: netstat -m and systat mbufs again later; what only grows is a leak; " +
+			"otherwise raise kern.maxclusters (sysctl, and /etc/sysctl.conf for after a boot)"}
 	case f.System == netBSD:
 		return []string{"see what holds them: netstat -m again later; what only grows is a leak; otherwise raise " +
 			"kern.mbuf.nmbclusters"}
@@ -98,20 +98,20 @@ var (
 	_ = abroad(cause.BacklogSmall, elsewhere{by: largerBacklog, read: map[string]string{"": "listen(2)"}})
 	_ = abroad(cause.HalfDuplex, elsewhere{fixed: func(f record.Finding) []string {
 		if negotiating(f) {
-			return []string{"autonegotiation on at the other end, such as the switch's port: an end without it makes " +
-				"this one half duplex, which negotiates already; a hub offers no more and is to be replaced"}
+			return []string{"autonegotiation on at the other end, such as the switch's port: an end without it " +
+				"makes this one half duplex, which negotiates already; a hub offers no more and is to be replaced"}
 		}
-		return []string{autoselect + ", and autonegotiation at the switch's port: an end without it makes the other " +
-			"half duplex"}
+		return []string{autoselect + ", and autonegotiation at the switch's port: an end without it makes the " +
+			"other half duplex"}
 	}, read: map[string]string{"": "ifconfig(8); " + clause28}})
 	_ = abroad(cause.SpeedBelowBest, elsewhere{fix: []string{"cable, transceiver or the other end; " + autoselect},
-		by: map[string]string{freeBSD: "ifconfig -m DEV lists what this end can", macOS: "ifconfig -m DEV lists what " +
-			"this end can", netBSD: "ifconfig -m DEV lists what this end can", openBSD: "ifconfig DEV media lists what " +
-			"this end can"}, read: map[string]string{"": "ifconfig(8)"}})
+		by: map[string]string{freeBSD: "ifconfig -m DEV lists what this end can", macOS: "ifconfig -m DEV lists " +
+			"what this end can", netBSD: "ifconfig -m DEV lists what this end can", openBSD: "ifconfig DEV media " +
+			"lists what this end can"}, read: map[string]string{"": "ifconfig(8)"}})
 	_ = abroad(cause.AutonegOff, elsewhere{fix: []string{autoselect + ", and autonegotiation at the other end"},
 		read: map[string]string{"": clause28 + "; ifconfig(8)"}})
-	_ = abroad(cause.LinkDown, elsewhere{fix: []string{"check the cable, the transceiver and the port at the other end; " +
-		"or ifconfig DEV down, so that routes go elsewhere"}, read: map[string]string{"": "ifconfig(8)"}})
+	_ = abroad(cause.LinkDown, elsewhere{fix: []string{"check the cable, the transceiver and the port at the other " +
+		"end; or ifconfig DEV down, so that routes go elsewhere"}, read: map[string]string{"": "ifconfig(8)"}})
 	_ = abroad(cause.Collisions, elsewhere{fix: []string{"autonegotiation at both ends: " + autoselect},
 		read: map[string]string{"": "ifconfig(8); " + clause28}})
 	_ = abroad(cause.InterfaceErrors, elsewhere{fixed: func(f record.Finding) []string {
@@ -122,7 +122,8 @@ var (
 		case openBSD:
 			kinds = "; netstat -ie has errors and netstat -id drops, which Ifail counts together"
 		}
-		return []string{"replace the cable or the transceiver, clean the optics; then the port at the other end" + kinds}
+		return []string{"replace the cable or the transceiver, clean the optics; then the port at the other " +
+			"end" + kinds}
 	}, read: map[string]string{"": "netstat(1)"}})
 	_ = abroad(cause.RxDropped, elsewhere{fix: []string{"one MTU at both ends of the link, if it is that"},
 		by: map[string]string{freeBSD: "netstat -m shows whether memory, and netstat -Q whether a queue was short",
@@ -135,8 +136,8 @@ var (
 		if f.System != freeBSD {
 			return nil
 		}
-		return []string{deviceNode(f.About.Interface) + ".iflib.override_nrxds=4096 in /boot/loader.conf, if the driver " +
-			"permits as many, and boot; netstat -m shows whether memory was short instead"}
+		return []string{deviceNode(f.About.Interface) + ".iflib.override_nrxds=4096 in /boot/loader.conf, if the " +
+			"driver permits as many, and boot; netstat -m shows whether memory was short instead"}
 	}, read: map[string]string{"": "netstat(1)", freeBSD: "iflib(4)"}})
 	_ = abroad(cause.ChecksumErrors, elsewhere{fixed: func(f record.Finding) []string {
 		without := ""
@@ -145,26 +146,32 @@ var (
 		}
 		return []string{"see by which interface they come; " + without + "then memory and cables of routers"}
 	}, read: map[string]string{"": "ifconfig(8); netstat(1)"}})
-	_ = abroad(cause.TCPRetransmissions, elsewhere{fix: []string{"find where packets are lost: on this host netstat -i and " +
-		"netstat -m show it; then on the path"}, read: map[string]string{"": "netstat(1)"}})
-	_ = abroad(cause.ConnectionsTimedOut, elsewhere{fix: []string{"the path or the peer was away; netstat -an shows " +
-		"connections whose Send-Q stays"}, read: map[string]string{"": "tcp(4); netstat(1)"}})
+	_ = abroad(cause.TCPRetransmissions, elsewhere{fix: []string{"find where packets are lost: on this host " +
+		"netstat -i and netstat -m show it; then on the path"}, read: map[string]string{"": "netstat(1)"}})
+	_ = abroad(cause.ConnectionsTimedOut, elsewhere{fix: []string{"the path or the peer was away; netstat -an " +
+		"shows connections whose Send-Q stays"}, read: map[string]string{"": "tcp(4); netstat(1)"}})
 	_ = abroad(cause.UDPBufferOverflow, elsewhere{fix: []string{readFaster}, by: largerReceive,
 		read: map[string]string{"": "setsockopt(2); udp(4)"}})
 	_ = abroad(cause.UDPQueueFull, elsewhere{fix: []string{readFaster}, by: largerReceive,
 		read: map[string]string{"": "setsockopt(2); udp(4)"}})
-	_ = abroad(cause.IPDiscards, elsewhere{fix: []string{"netstat -m shows whether memory for packets is short, and netstat " +
-		"-id whether an interface drops"}, read: map[string]string{"": "netstat(1)"}})
-	_ = abroad(cause.NoRoute, elsewhere{fix: []string{"route -n get ADDRESS shows the route to an address, netstat -rn " +
-		"all of them: add what is missing"}, read: map[string]string{"": "route(8)"}})
+	_ = abroad(cause.IPDiscards, elsewhere{fix: []string{"netstat -m shows whether memory for packets is short, " +
+		"and netstat -id whether an interface drops"}, read: map[string]string{"": "netstat(1)"}})
+	_ = abroad(cause.NoRoute, elsewhere{fix: []string{"route -n get ADDRESS shows the route to an address, netstat " +
+		"-rn all of them: add what is missing"}, read: map[string]string{"": "route(8)"}})
 )
 
 // The causes that only these systems have.
 var (
-	_ = growth(cause.BuffersDenied, "the kernel had no memory for packets: it refused requests for mbufs or clusters",
-		"BSD and macOS only (netstat -m).", "netstat(1)")
-	_ = growth(cause.BuffersDelayed, "the kernel had to wait for memory for packets (mbufs or clusters)",
-		"BSD and macOS only (netstat -m).", "netstat(1)")
+	_ = say(cause.BuffersDenied, words[cause.None]{
+		text:  "the kernel had no memory for packets: it refused requests for mbufs or clusters",
+		read:  "netstat(1)",
+		found: "Requests for mbufs or clusters were denied. BSD and macOS only (netstat -m).",
+	})
+	_ = say(cause.BuffersDelayed, words[cause.None]{
+		text:  "the kernel had to wait for memory for packets (mbufs or clusters)",
+		read:  "netstat(1)",
+		found: "Requests for mbufs or clusters were delayed. BSD and macOS only (netstat -m).",
+	})
 	_ = say(cause.BuffersShort, words[cause.Pool]{
 		summary: func(_ record.Finding, p cause.Pool) string {
 			return "memory for packets is nearly used up: " + p.Name
@@ -172,8 +179,12 @@ var (
 		read:  "netstat(1)",
 		found: "Nine tenths of a pool of mbufs or clusters are in use. FreeBSD and OpenBSD only (netstat -m).",
 	})
-	_ = growth(cause.InputQueueDrop, "packets were dropped because the queue of their protocol was full",
-		"FreeBSD (netstat -Q, net.inet.ip.intr_queue_drops) and OpenBSD (net.inet.ip.ifq.drops) only.", "netstat(1)")
+	_ = say(cause.InputQueueDrop, words[cause.None]{
+		text: "packets were dropped because the queue of their protocol was full",
+		read: "netstat(1)",
+		found: "QDrops of netstat -Q, net.inet.ip.intr_queue_drops (FreeBSD) or net.inet.ip.ifq.drops (OpenBSD), or " +
+			"those of IPv6, grew.",
+	})
 	_ = say(cause.RingStalled, words[cause.None]{
 		summary: about("a transmit ring of DEV is stalled: it is full, and the NIC completes nothing"),
 		read:    "iflib(4)",
@@ -182,8 +193,8 @@ var (
 	_ = say(cause.InterruptsOfOneQueue, words[cause.None]{
 		summary: about("one queue of DEV has nearly all of its interrupts: one CPU does the work of all"),
 		read:    "vmstat(8)",
-		found: "Of at least 100,000 interrupts of a NIC with several queues, nine tenths are of one. FreeBSD and OpenBSD " +
-			"only (vmstat -i).",
+		found: "Of at least 100,000 interrupts of a NIC with several queues, nine tenths are of one. FreeBSD and " +
+			"OpenBSD only (vmstat -i).",
 	})
 
 	_ = abroad(cause.BuffersDenied, elsewhere{fixed: moreBuffers, read: map[string]string{"": "netstat(1)",
@@ -196,17 +207,18 @@ var (
 		freeBSD: "longer queues: net.isr.maxqlimit and net.isr.defaultqlimit in /boot/loader.conf, and for IPv4 " +
 			"net.inet.ip.intr_queue_maxlen; more CPUs: net.isr.maxthreads=-1 and net.isr.bindthreads=1 in " +
 			"/boot/loader.conf",
-		openBSD: "a longer queue: sysctl net.inet.ip.ifq.maxlen=2048 (net.inet6.ip6.ifq.maxlen), and in /etc/sysctl.conf"},
+		openBSD: "a longer queue: sysctl net.inet.ip.ifq.maxlen=2048 (net.inet6.ip6.ifq.maxlen), and in " +
+			"/etc/sysctl.conf"},
 		read: map[string]string{"": "netstat(1)", freeBSD: "netisr(9)", openBSD: "sysctl(2)"}})
 	_ = abroad(cause.RingStalled, elsewhere{fixed: func(f record.Finding) []string {
 		node := deviceNode(f.About.Interface)
-		return []string{"read it again: sysctl " + node + ".iflib; if it stays so, ifconfig DEV down and ifconfig DEV up " +
-			"free it; then whether the other end stops it by pause frames (" + node + ".fc=0 goes without), and a newer " +
-			"driver"}
+		return []string{"read it again: sysctl " + node + ".iflib; if it stays so, ifconfig DEV down and ifconfig " +
+			"DEV up free it; then whether the other end stops it by pause frames (" + node + ".fc=0 goes without), " +
+			"and a newer driver"}
 	}, read: map[string]string{"": "iflib(4)"}})
-	_ = abroad(cause.InterruptsOfOneQueue, elsewhere{fix: []string{"none if it is one connection or one tunnel, whose " +
-		"packets stay in one queue; otherwise see why the NIC's hash does not spread them: addresses and ports that are " +
-		"all alike, fragments, PPPoE"}, read: map[string]string{"": "vmstat(8)"}})
+	_ = abroad(cause.InterruptsOfOneQueue, elsewhere{fix: []string{"none if it is one connection or one tunnel, " +
+		"whose packets stay in one queue; otherwise see why the NIC's hash does not spread them: addresses and " +
+		"ports that are all alike, fragments, PPPoE"}, read: map[string]string{"": "vmstat(8)"}})
 
 	_ = spell(func(_ string, p fact.BufferPool) string {
 		return fmt.Sprintf("%s: %d of %d in use", p.Name, p.Used, p.Most)
@@ -218,6 +230,7 @@ var (
 		return fmt.Sprintf("%s: %d of %d interrupts of %d queues since boot", q.Queue, q.Count, q.Of, q.Queues)
 	})
 	_ = spell(func(_ string, c fact.LateCollisions) string {
-		return fmt.Sprintf("%s: %d of them late: the other end is full duplex, or the cable too long", c.Interface, c.Frames)
+		return fmt.Sprintf("%s: %d of them late: the other end is full duplex, or the cable too "+
+			"long", c.Interface, c.Frames)
 	})
 )

@@ -149,10 +149,9 @@ func foreignCommand(system, id string) string {
 			return "netstat -i; netstat -id"
 		}
 		return "netstat -idn"
-	case "snmp":
-		return "netstat -s; netstat -m"
-	case diagfacts.BufferPools:
-		return "netstat -s; netstat -m"
+	case "snmp", diagfacts.BufferPools:
+		return "netstat -s; netstat -m" + map[string]string{freeBSD: "; netstat -Q",
+			openBSD: "; sysctl net.inet.ip.ifq"}[system]
 	case diagfacts.RingStates:
 		return "sysctl dev"
 	case diagfacts.InterruptCounts:

@@ -45,13 +45,16 @@ type growth struct {
 	verdict string
 }
 
-// rule returns g as a rule for hosts.
+// rule returns g as a rule for hosts. The names of counters that Linux does not have are linerate's own, so that the
+// rule does not describe itself by them.
 func (g growth) rule() rule.Rule {
-	return rule.Rule{ID: g.cause.Code, Host: true, Own: g.own, Load: g.load, Foreign: g.foreign,
-		Growth: true,
-		When:   &rule.Growing{Counters: g.counters, Least: g.least, Of: g.of, Share: g.share, PerS: g.perS},
-		Find:   rule.Each(rule.EveryHost, g.find), Parts: []string{facts.SNMP(g.counters...)}, Explains: g.explains,
+	r := rule.Rule{ID: g.cause.Code, Host: true, Own: g.own, Load: g.load, Foreign: g.foreign, Growth: true,
+		Find: rule.Each(rule.EveryHost, g.find), Parts: []string{facts.SNMP(g.counters...)}, Explains: g.explains,
 		AtPeers: g.atPeers}
+	if !g.foreign {
+		r.When = &rule.Growing{Counters: g.counters, Least: g.least, Of: g.of, Share: g.share, PerS: g.perS}
+	}
+	return r
 }
 
 func (g growth) find(_ facts.Trial, h *facts.Host) *record.Finding {

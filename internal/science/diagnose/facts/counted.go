@@ -199,7 +199,8 @@ func Counted(r netstate.HostReading) (list []netstate.InterfaceCounters) {
 			RxMissed: grown(b.RxMissed, end.RxMissed), RxOtherhost: grown(b.RxOtherhost, end.RxOtherhost),
 			RxCRC: grown(b.RxCRC, end.RxCRC), RxLength: grown(b.RxLength, end.RxLength),
 			TxCarrier: grown(b.TxCarrier, end.TxCarrier), Collisions: grown(b.Collisions, end.Collisions),
-			RxNoHandler: grown(b.RxNoHandler, end.RxNoHandler), LateCollisions: grown(b.LateCollisions, end.LateCollisions),
+			RxNoHandler:    grown(b.RxNoHandler, end.RxNoHandler),
+			LateCollisions: grown(b.LateCollisions, end.LateCollisions),
 		})
 	}
 	return list

@@ -37,10 +37,8 @@ func (h *Host) Foreign(part string) bool {
 	switch {
 	case !slices.Contains(foreignParts, base):
 		return true
-	case base == "snmp":
-		return !has(netstate.CountedByBSD)
-	case base == "interface counters":
-		return !has(func(name string) bool { return slices.Contains(netstate.BSDInterfaceCounters, name) })
+	case base == "snmp", base == "interface counters":
+		return !has(func(name string) bool { return netstate.PrintedBy(h.System, name) })
 	case base == RingStates:
 		return !some && h.System != settingfile.FreeBSD
 	case base == BufferPools:

@@ -1,9 +1,7 @@
 package facts
 
 import (
-	"cmp"
 	"reflect"
-	"slices"
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
@@ -41,13 +39,17 @@ func (h *Host) Counter(name string, n int64) fact.Counter {
 	return c
 }
 
-// Called returns what the host's system calls counters: on Linux by their names.
-func (h *Host) Called(names []string) []string {
-	names = slices.Clone(names)
-	for i, name := range names {
-		names[i] = cmp.Or(h.Names[name], name)
+// Called returns what the host's system calls counters: on Linux by their names; elsewhere those that it has.
+func (h *Host) Called(names []string) (called []string) {
+	if h.System == "" {
+		return names
 	}
-	return names
+	for _, name := range names {
+		if printed := h.Names[name]; printed != "" {
+			called = append(called, printed)
+		}
+	}
+	return called
 }
 
 // Time returns the time between the host's readings or since its boot, as part of a fact.

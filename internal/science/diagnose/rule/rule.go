@@ -40,7 +40,7 @@ type Rule struct {
 	// nearly does. Set.Around reports a finding of such a rule only if there is such a flow; nil: the
 	// rule is not about a buffer or queue.
 	Holds func(*facts.Host, record.Flow) bool
-	// When is how much counters must grow for a finding; nil: the rule is not only about counters.
+	// When is how much counters must grow for a finding; nil: the rule is not only about counters of Linux.
 	When *Growing
 	// Foreign reports whether the rule is about the BSDs and macOS only. Other rules are about Linux, and about
 	// those systems as well where what they print has the parts.
