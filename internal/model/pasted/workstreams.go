@@ -68,7 +68,8 @@ func (m *machine) interruptSource(line string) bool {
 	}
 	queue := queueIRQ.FindStringSubmatch(row[3])
 	count, err := strconv.ParseInt(row[4], 10, 64)
-	if queue == nil || err != nil || !wordlike.MatchString(queue[1]) || m.netif(queue[1]) < 0 || m.irqCounts >= mostRows {
+	if queue == nil || err != nil || !wordlike.MatchString(queue[1]) || m.netif(queue[1]) < 0 ||
+		m.irqCounts >= mostRows {
 		return m.ignore()
 	}
 	nic := m.nicOf(queue[1])

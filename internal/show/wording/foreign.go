@@ -20,8 +20,8 @@ const (
 	dragonFly = netstate.DragonFly
 )
 
-// elsewhere is what to do about a cause on a host of another system than Linux.
-type elsewhere struct {
+// foreignAdvice is what to do about a cause on a host of another system than Linux.
+type foreignAdvice struct {
 	fix []string // on all of them
 	// by has a further line for some systems.
 	by map[string]string
@@ -30,19 +30,20 @@ type elsewhere struct {
 	read  map[string]string // references, by system; the empty one is for those that are not in it
 }
 
-// foreigners are the causes whose advice names commands or parameters of those systems. All others keep the
+// foreignCauses are the causes whose advice names commands or parameters of those systems. All others keep the
 // lines of Linux that name nothing of Linux.
-var foreigners = map[cause.Code]elsewhere{}
+var foreignCauses = map[cause.Code]foreignAdvice{}
 
-// abroad adds the advice about a cause for other systems than Linux.
-func abroad(c cause.Named, words elsewhere) struct{} {
-	foreigners[c.Name()] = words
+// sayForeign adds the advice about a cause for other systems than Linux.
+func sayForeign(c cause.Named, words foreignAdvice) struct{} {
+	foreignCauses[c.Name()] = words
 	return struct{}{}
 }
 
 // onlyLinux matches programs, files and parameters that only Linux has, and what linerate does on Linux only.
 var onlyLinux = pattern.MustCompile(`(?i)\b(?:ethtool|ip (?:-\S+ )*(?:a|addr|address|l|link|r|route|rule|neigh` +
-	`|nexthop|xfrm|netns|tunnel|maddr)\b|ip -|tc |ss -|nstat|bridge (?:fdb|vlan|link)|devlink|modprobe|modinfo|nft` +
+	`|nexthop|xfrm|netns|tunnel|maddr)\b|ip -|tc (?:-\w+ )*\w+|ss -|nstat|bridge (?:fdb|vlan|link)|devlink|modprobe` +
+	`|modinfo|nft` +
 	`|iptables|ip6tables|conntrack|iw |nmcli|networkctl|systemctl|sysctl|tuned|cpupower|lscpu|numactl|perf` +
 	`|dropwatch|tracepath|irqbalance|ethernet bonding|netplan|networkmanager|linux|timedatectl|chronyc` +
 	`|dmesg -T|wg show|lspci|net\.(?:core|ipv4|ipv6|netfilter|bridge|mptcp)\.|vm\.|fs\.|kernel\.` +
@@ -53,7 +54,7 @@ var onlyLinux = pattern.MustCompile(`(?i)\b(?:ethtool|ip (?:-\S+ )*(?:a|addr|add
 // portable returns the lines that name nothing that only Linux has.
 func portable(lines []string) (kept []string) {
 	for _, line := range lines {
-		if line != theSteps && !onlyLinux.MatchString(line) {
+		if !onlyLinux.MatchString(line) {
 			kept = append(kept, line)
 		}
 	}
@@ -62,7 +63,7 @@ func portable(lines []string) (kept []string) {
 
 // foreignFix returns the advice about a finding on a host of another system than Linux. None: there is no equivalent.
 func foreignFix(f record.Finding, ofLinux []string) (lines []string) {
-	words, has := foreigners[f.ID]
+	words, has := foreignCauses[f.ID]
 	switch {
 	case !has:
 		return portable(ofLinux)
@@ -78,7 +79,7 @@ func foreignFix(f record.Finding, ofLinux []string) (lines []string) {
 
 // foreignReference returns the reference of a finding on such a host. Empty: there is none.
 func foreignReference(f record.Finding, ofLinux string) string {
-	if words, has := foreigners[f.ID]; has && words.read != nil {
+	if words, has := foreignCauses[f.ID]; has && words.read != nil {
 		if read := words.read[f.System]; read != "" {
 			return read
 		}

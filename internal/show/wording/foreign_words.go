@@ -91,12 +91,12 @@ func moreBuffers(f record.Finding) (lines []string) {
 }
 
 var (
-	_ = abroad(cause.ListenOverflow, elsewhere{fix: []string{acceptFaster}, by: largerBacklog,
+	_ = sayForeign(cause.ListenOverflow, foreignAdvice{fix: []string{acceptFaster}, by: largerBacklog,
 		read: map[string]string{"": "listen(2)"}})
-	_ = abroad(cause.AcceptQueueFull, elsewhere{fix: []string{acceptFaster}, by: largerBacklog,
+	_ = sayForeign(cause.AcceptQueueFull, foreignAdvice{fix: []string{acceptFaster}, by: largerBacklog,
 		read: map[string]string{"": "listen(2)"}})
-	_ = abroad(cause.BacklogSmall, elsewhere{by: largerBacklog, read: map[string]string{"": "listen(2)"}})
-	_ = abroad(cause.HalfDuplex, elsewhere{fixed: func(f record.Finding) []string {
+	_ = sayForeign(cause.BacklogSmall, foreignAdvice{by: largerBacklog, read: map[string]string{"": "listen(2)"}})
+	_ = sayForeign(cause.HalfDuplex, foreignAdvice{fixed: func(f record.Finding) []string {
 		if negotiating(f) {
 			return []string{"autonegotiation on at the other end, such as the switch's port: an end without it " +
 				"makes this one half duplex, which negotiates already; a hub offers no more and is to be replaced"}
@@ -104,17 +104,19 @@ var (
 		return []string{autoselect + ", and autonegotiation at the switch's port: an end without it makes the " +
 			"other half duplex"}
 	}, read: map[string]string{"": "ifconfig(8); " + clause28}})
-	_ = abroad(cause.SpeedBelowBest, elsewhere{fix: []string{"cable, transceiver or the other end; " + autoselect},
+	_ = sayForeign(cause.SpeedBelowBest, foreignAdvice{fix: []string{"cable, transceiver or the other " +
+		"end; " + autoselect},
 		by: map[string]string{freeBSD: "ifconfig -m DEV lists what this end can", macOS: "ifconfig -m DEV lists " +
 			"what this end can", netBSD: "ifconfig -m DEV lists what this end can", openBSD: "ifconfig DEV media " +
 			"lists what this end can"}, read: map[string]string{"": "ifconfig(8)"}})
-	_ = abroad(cause.AutonegOff, elsewhere{fix: []string{autoselect + ", and autonegotiation at the other end"},
+	_ = sayForeign(cause.AutonegOff, foreignAdvice{fix: []string{autoselect + ", and autonegotiation at the other end"},
 		read: map[string]string{"": clause28 + "; ifconfig(8)"}})
-	_ = abroad(cause.LinkDown, elsewhere{fix: []string{"check the cable, the transceiver and the port at the other " +
-		"end; or ifconfig DEV down, so that routes go elsewhere"}, read: map[string]string{"": "ifconfig(8)"}})
-	_ = abroad(cause.Collisions, elsewhere{fix: []string{"autonegotiation at both ends: " + autoselect},
+	_ = sayForeign(cause.LinkDown, foreignAdvice{fix: []string{"check the cable, the transceiver and the port at " +
+		"the other end; or ifconfig DEV down, so that routes go " +
+		"elsewhere"}, read: map[string]string{"": "ifconfig(8)"}})
+	_ = sayForeign(cause.Collisions, foreignAdvice{fix: []string{"autonegotiation at both ends: " + autoselect},
 		read: map[string]string{"": "ifconfig(8); " + clause28}})
-	_ = abroad(cause.InterfaceErrors, elsewhere{fixed: func(f record.Finding) []string {
+	_ = sayForeign(cause.InterfaceErrors, foreignAdvice{fixed: func(f record.Finding) []string {
 		kinds := ""
 		switch f.System {
 		case freeBSD, dragonFly:
@@ -125,39 +127,39 @@ var (
 		return []string{"replace the cable or the transceiver, clean the optics; then the port at the other " +
 			"end" + kinds}
 	}, read: map[string]string{"": "netstat(1)"}})
-	_ = abroad(cause.RxDropped, elsewhere{fix: []string{"one MTU at both ends of the link, if it is that"},
+	_ = sayForeign(cause.RxDropped, foreignAdvice{fix: []string{"one MTU at both ends of the link, if it is that"},
 		by: map[string]string{freeBSD: "netstat -m shows whether memory, and netstat -Q whether a queue was short",
 			openBSD: "netstat -m shows whether memory, and sysctl net.inet.ip.ifq whether a queue was short"},
 		read: map[string]string{"": "netstat(1)"}})
-	_ = abroad(cause.TxDropped, elsewhere{fix: []string{"a full link drops by design: then none"},
+	_ = sayForeign(cause.TxDropped, foreignAdvice{fix: []string{"a full link drops by design: then none"},
 		by:   map[string]string{freeBSD: "sysctl -a | grep ring_state shows rings that the NIC does not empty"},
 		read: map[string]string{"": "netstat(1)"}})
-	_ = abroad(cause.RingOverrun, elsewhere{fixed: func(f record.Finding) []string {
+	_ = sayForeign(cause.RingOverrun, foreignAdvice{fixed: func(f record.Finding) []string {
 		if f.System != freeBSD {
 			return nil
 		}
 		return []string{deviceNode(f.About.Interface) + ".iflib.override_nrxds=4096 in /boot/loader.conf, if the " +
 			"driver permits as many, and boot; netstat -m shows whether memory was short instead"}
 	}, read: map[string]string{"": "netstat(1)", freeBSD: "iflib(4)"}})
-	_ = abroad(cause.ChecksumErrors, elsewhere{fixed: func(f record.Finding) []string {
+	_ = sayForeign(cause.ChecksumErrors, foreignAdvice{fixed: func(f record.Finding) []string {
 		without := ""
 		if slices.Contains([]string{freeBSD, dragonFly, macOS}, f.System) {
 			without = "try without receive checksum offload there: ifconfig IF -rxcsum; "
 		}
 		return []string{"see by which interface they come; " + without + "then memory and cables of routers"}
 	}, read: map[string]string{"": "ifconfig(8); netstat(1)"}})
-	_ = abroad(cause.TCPRetransmissions, elsewhere{fix: []string{"find where packets are lost: on this host " +
-		"netstat -i and netstat -m show it; then on the path"}, read: map[string]string{"": "netstat(1)"}})
-	_ = abroad(cause.ConnectionsTimedOut, elsewhere{fix: []string{"the path or the peer was away; netstat -an " +
-		"shows connections whose Send-Q stays"}, read: map[string]string{"": "tcp(4); netstat(1)"}})
-	_ = abroad(cause.UDPBufferOverflow, elsewhere{fix: []string{readFaster}, by: largerReceive,
+	_ = sayForeign(cause.TCPRetransmissions, foreignAdvice{fix: []string{"find where packets are lost: on this " +
+		"host netstat -i and netstat -m show it; then on the path"}, read: map[string]string{"": "netstat(1)"}})
+	_ = sayForeign(cause.ConnectionsTimedOut, foreignAdvice{fix: []string{"the path or the peer was away; netstat " +
+		"-an shows connections whose Send-Q stays"}, read: map[string]string{"": "tcp(4); netstat(1)"}})
+	_ = sayForeign(cause.UDPBufferOverflow, foreignAdvice{fix: []string{readFaster}, by: largerReceive,
 		read: map[string]string{"": "setsockopt(2); udp(4)"}})
-	_ = abroad(cause.UDPQueueFull, elsewhere{fix: []string{readFaster}, by: largerReceive,
+	_ = sayForeign(cause.UDPQueueFull, foreignAdvice{fix: []string{readFaster}, by: largerReceive,
 		read: map[string]string{"": "setsockopt(2); udp(4)"}})
-	_ = abroad(cause.IPDiscards, elsewhere{fix: []string{"netstat -m shows whether memory for packets is short, " +
-		"and netstat -id whether an interface drops"}, read: map[string]string{"": "netstat(1)"}})
-	_ = abroad(cause.NoRoute, elsewhere{fix: []string{"route -n get ADDRESS shows the route to an address, netstat " +
-		"-rn all of them: add what is missing"}, read: map[string]string{"": "route(8)"}})
+	_ = sayForeign(cause.IPDiscards, foreignAdvice{fix: []string{"netstat -m shows whether memory for packets is " +
+		"short, and netstat -id whether an interface drops"}, read: map[string]string{"": "netstat(1)"}})
+	_ = sayForeign(cause.NoRoute, foreignAdvice{fix: []string{"route -n get ADDRESS shows the route to an address, " +
+		"netstat -rn all of them: add what is missing"}, read: map[string]string{"": "route(8)"}})
 )
 
 // The causes that only these systems have.
@@ -182,8 +184,8 @@ var (
 	_ = say(cause.InputQueueDrop, words[cause.None]{
 		text: "packets were dropped because the queue of their protocol was full",
 		read: "netstat(1)",
-		found: "QDrops of netstat -Q, net.inet.ip.intr_queue_drops (FreeBSD) or net.inet.ip.ifq.drops (OpenBSD), or " +
-			"those of IPv6, grew.",
+		found: "QDrops of netstat -Q, net.inet.ip.intr_queue_drops (FreeBSD) or net.inet.ip.ifq.drops (OpenBSD), " +
+			"or those of IPv6, grew.",
 	})
 	_ = say(cause.RingStalled, words[cause.None]{
 		summary: about("a transmit ring of DEV is stalled: it is full, and the NIC completes nothing"),
@@ -197,28 +199,28 @@ var (
 			"OpenBSD only (vmstat -i).",
 	})
 
-	_ = abroad(cause.BuffersDenied, elsewhere{fixed: moreBuffers, read: map[string]string{"": "netstat(1)",
+	_ = sayForeign(cause.BuffersDenied, foreignAdvice{fixed: moreBuffers, read: map[string]string{"": "netstat(1)",
 		freeBSD: "tuning(7); mbuf(9)", openBSD: "netstat(1); sysctl(2)"}})
-	_ = abroad(cause.BuffersDelayed, elsewhere{fixed: moreBuffers, read: map[string]string{"": "netstat(1)",
+	_ = sayForeign(cause.BuffersDelayed, foreignAdvice{fixed: moreBuffers, read: map[string]string{"": "netstat(1)",
 		freeBSD: "tuning(7); mbuf(9)", openBSD: "netstat(1); sysctl(2)"}})
-	_ = abroad(cause.BuffersShort, elsewhere{fixed: moreBuffers, read: map[string]string{"": "netstat(1)",
+	_ = sayForeign(cause.BuffersShort, foreignAdvice{fixed: moreBuffers, read: map[string]string{"": "netstat(1)",
 		freeBSD: "tuning(7); mbuf(9)", openBSD: "netstat(1); sysctl(2)"}})
-	_ = abroad(cause.InputQueueDrop, elsewhere{by: map[string]string{
+	_ = sayForeign(cause.InputQueueDrop, foreignAdvice{by: map[string]string{
 		freeBSD: "longer queues: net.isr.maxqlimit and net.isr.defaultqlimit in /boot/loader.conf, and for IPv4 " +
 			"net.inet.ip.intr_queue_maxlen; more CPUs: net.isr.maxthreads=-1 and net.isr.bindthreads=1 in " +
 			"/boot/loader.conf",
 		openBSD: "a longer queue: sysctl net.inet.ip.ifq.maxlen=2048 (net.inet6.ip6.ifq.maxlen), and in " +
 			"/etc/sysctl.conf"},
 		read: map[string]string{"": "netstat(1)", freeBSD: "netisr(9)", openBSD: "sysctl(2)"}})
-	_ = abroad(cause.RingStalled, elsewhere{fixed: func(f record.Finding) []string {
+	_ = sayForeign(cause.RingStalled, foreignAdvice{fixed: func(f record.Finding) []string {
 		node := deviceNode(f.About.Interface)
 		return []string{"read it again: sysctl " + node + ".iflib; if it stays so, ifconfig DEV down and ifconfig " +
 			"DEV up free it; then whether the other end stops it by pause frames (" + node + ".fc=0 goes without), " +
 			"and a newer driver"}
 	}, read: map[string]string{"": "iflib(4)"}})
-	_ = abroad(cause.InterruptsOfOneQueue, elsewhere{fix: []string{"none if it is one connection or one tunnel, " +
-		"whose packets stay in one queue; otherwise see why the NIC's hash does not spread them: addresses and " +
-		"ports that are all alike, fragments, PPPoE"}, read: map[string]string{"": "vmstat(8)"}})
+	_ = sayForeign(cause.InterruptsOfOneQueue, foreignAdvice{fix: []string{"none if it is one connection or one " +
+		"tunnel, whose packets stay in one queue; otherwise see why the NIC's hash does not spread them: addresses " +
+		"and ports that are all alike, fragments, PPPoE"}, read: map[string]string{"": "vmstat(8)"}})
 
 	_ = spell(func(_ string, p fact.BufferPool) string {
 		return fmt.Sprintf("%s: %d of %d in use", p.Name, p.Used, p.Most)
