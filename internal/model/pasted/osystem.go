@@ -28,6 +28,7 @@ var systemRows = []struct {
 		`|Name\s+Mtu\s+Network\s+Address\s+Ipkts\s+Ierrs\s+Idrop|\s+\d+ (?:syncache` +
 		`|hostcache) entries added)`)},
 	{settingfile.OpenBSD, pattern.MustCompile(`^(?:\s+lladdr [0-9a-f:]{17}$|\s+index \d+ priority \d+ llprio \d+` +
+		`|Destination\s+Gateway\s+Flags\s+Refs\s+Use\s+Mtu\s+Prio\s+Iface` +
 		`|OpenBSD \d|Name\s+Mtu\s+Network\s+Address\s+(?:Ipkts\s+Ifail|Ibytes\s+Obytes$)` +
 		`|\s+\d+ packets? (?:received|sent) software-checksummed` +
 		`|\s*\d+/\d+(?:/\d+)? mbuf \d+ byte clusters in use|\s*\d+/\d+/\d+ Kbytes allocated to network)`)},
@@ -35,8 +36,9 @@ var systemRows = []struct {
 		`|ap)\d+(?:: flags=[0-9a-f]+<[A-Z0-9_,]*> mtu |\*?\s+\d+\s+<Link#)|\s*\d+/\d+ mbuf \d+KB clusters in use` +
 		`|\s*\d+ KB allocated to network|Darwin )`)},
 	{netstate.NetBSD, pattern.MustCompile(`^(?:\S+: flags=0x[0-9a-f]+<|\s+address: [0-9a-f:]{17}$|NetBSD \d)`)},
-	{netstate.OtherBSD, pattern.MustCompile(`^(?:\S+\s+\d+\s+<Link(?:#\d+)?>\s|(?:tcp|udp)46?\s+\d|\s+(?:media` +
-		`|status): )`)},
+	{netstate.OtherBSD, pattern.MustCompile(`^(?:\S+\s+\d+\s+<Link(?:#\d+)?>\s|(?:tcp|udp)46?\s+\d` +
+		`|\s+(?:media|status): |Destination\s+Gateway\s+Flags\s+(?:Refs\s+Use\s+)?Netif\s+Expire` +
+		`|\S+ \([0-9a-f.:]+\) at \S+ on \S+ .*\[(?:ethernet|vlan|bridge)\])`)},
 }
 
 // tellSystem counts what a line that was read says of the system of the machine.

@@ -158,6 +158,8 @@ var (
 		read: map[string]string{"": "setsockopt(2); udp(4)"}})
 	_ = sayForeign(cause.IPDiscards, foreignAdvice{fix: []string{"netstat -m shows whether memory for packets is " +
 		"short, and netstat -id whether an interface drops"}, read: map[string]string{"": "netstat(1)"}})
+	_ = sayForeign(cause.BlackholeRoute, foreignAdvice{fix: []string{"route delete with the destination of the " +
+		"line, if it is to be reached"}, read: map[string]string{"": "route(8)"}})
 	_ = sayForeign(cause.NoRoute, foreignAdvice{fix: []string{"route -n get ADDRESS shows the route to an address, " +
 		"netstat -rn all of them: add what is missing"}, read: map[string]string{"": "route(8)"}})
 )
