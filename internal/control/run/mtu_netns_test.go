@@ -3,6 +3,8 @@
 package run_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"linerate/internal/control/controltest"
@@ -44,5 +46,47 @@ design: {replicates: 1}
 	}
 	if f, found := controltest.Found(run, "path-mtu", run.Treatments[0].Name); !found {
 		t.Errorf("no finding path-mtu: %+v", f)
+	}
+}
+
+// TestPacketTooBigLost: on an IPv6 path with a smaller link whose router sends no Packet Too Big, a connection
+// carries nothing, and the finding names the link and the MSS that passes.
+func TestPacketTooBigLost(t *testing.T) {
+	run := controltest.Run(t, controltest.Study{File: controltest.Write(t, `
+study: packet-too-big-lost
+topology:
+  hosts:
+    client:
+      interfaces: {eth0: {addresses: ["2001:db8:1::1/64"]}}
+      routes: [{to: default, via: near.eth0}]
+    near:
+      forward: true
+      interfaces: {eth0: {addresses: ["2001:db8:1::2/64"]}, eth1: {addresses: ["2001:db8:2::1/64"]}}
+      routes: [{to: "2001:db8:3::/64", via: far.eth0}]
+      sysctls: {net.ipv6.icmp.ratemask: 0-127, net.ipv6.icmp.ratelimit: 3600000}
+    far:
+      forward: true
+      interfaces: {eth0: {addresses: ["2001:db8:2::2/64"]}, eth1: {addresses: ["2001:db8:3::2/64"]}}
+      routes: [{to: "2001:db8:1::/64", via: near.eth1}]
+    server:
+      interfaces: {eth0: {addresses: ["2001:db8:3::1/64"]}}
+      routes: [{to: default, via: far.eth1}]
+  links:
+    - {from: client, to: near.eth0, rate: 50mbit}
+    - {from: near.eth1, to: far.eth0, rate: 50mbit, mtu: 1492}
+    - {from: far.eth1, to: server, rate: 50mbit}
+workload:
+  warmup: 500ms
+  duration: 1s
+  flows: [{from: client, to: server}]
+design: {replicates: 1}
+`)})
+	if trial := run.Trials[0]; trial.GoodputBps > 0 {
+		t.Errorf("%g bit/s", trial.GoodputBps)
+	}
+	f, found := controltest.Found(run, "path-mtu", run.Treatments[0].Name)
+	if text, err := json.Marshal(f); err != nil || !found || !strings.Contains(string(text), `"far.eth0"`) ||
+		!strings.Contains(string(text), "1492") || !strings.Contains(string(text), "1432") {
+		t.Errorf("%v: %s %v", found, text, err)
 	}
 }

@@ -21,6 +21,9 @@ var (
 	UDPSocketDropped  = one[None]("udp-socket-dropped")
 	OrphansMany       = one[None]("orphans-many")
 
+	ConnectionLosses = one[None]("connection-losses")
+	PathQueue        = one[None]("path-queue")
+
 	ReceiverWindow = one[Between]("receiver-window")
 	SendBuffer     = one[Between]("send-buffer")
 

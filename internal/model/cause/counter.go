@@ -60,6 +60,7 @@ var (
 	NotForUs                = one[None]("not-for-us")
 	TTLExceeded             = one[None]("ttl-exceeded")
 	IPDiscards              = one[None]("ip-discards")
+	EchoUnreplied           = one[None]("echo-unreplied")
 	ICMPRateLimited         = one[None]("icmp-rate-limited")
 	ECNMarked               = one[None]("ecn-marked")
 	PacketsTruncated        = one[None]("packets-truncated")

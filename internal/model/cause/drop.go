@@ -10,6 +10,7 @@ var (
 	NftSetFull    = each[FirewallObject]("nft-set-full")
 	NftQuotaUsed  = each[FirewallObject]("nft-quota-used")
 	QdiscDrop     = each[Qdisc]("qdisc-drop")
+	Shaped        = each[Qdisc]("shaped")
 )
 
 // Direction says which way the dropped packets were going.

@@ -29,6 +29,13 @@ type (
 		AckAgoS  float64 `json:"acknowledged_ago_s"`
 		RTTUs    uint32  `json:"rtt_us"`
 	}
+	// PathQueue is a connection whose packets wait on their path. MinRTTUs is the shortest round-trip time.
+	PathQueue struct {
+		Local    string `json:"local"`
+		Remote   string `json:"remote"`
+		RTTUs    uint32 `json:"rtt_us"`
+		MinRTTUs uint32 `json:"min_rtt_us"`
+	}
 	// HeldBack is a connection that waited for its peer's window or for its send buffer, out of the
 	// time that it was busy.
 	HeldBack struct {
@@ -111,6 +118,7 @@ type (
 var (
 	_ = is[InStates]("in_states")
 	_ = is[Connection]("connection")
+	_ = is[PathQueue]("path_queue")
 	_ = is[Stalled]("stalled_connection")
 	_ = is[HeldBack]("held_back")
 	_ = is[SmallSegments]("small_segments")

@@ -26,6 +26,8 @@ type (
 		Sent         uint64 `json:"sent"`
 		OverLimit    uint64 `json:"over_limit"`
 		WaitingBytes uint64 `json:"waiting_bytes"` // now
+		// RateBps is the rate to which it holds packets back. 0: not known, or none.
+		RateBps float64 `json:"rate_bps,omitempty"`
 		Time
 	}
 	// FirewallRule is a rule of nftables that drops packets.

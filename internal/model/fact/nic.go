@@ -24,7 +24,7 @@ type (
 		MostWidth   int     `json:"most_width"`
 		MostGTps    float64 `json:"most_gt_per_s"`
 		CarriesGbps float64 `json:"carries_gbps"`      // in one direction
-		NeededGbps  float64 `json:"needed_gbps"`       // by the Ethernet link
+		NeededGbps  float64 `json:"needed_gbps"`       // by the Ethernet link; 0: not known
 		Port        bool    `json:"of_port,omitempty"` // NeededGbps is the port's, not the link's
 	}
 	// USB is the speed of an adapter on its USB and its Ethernet side.
@@ -59,8 +59,9 @@ type (
 	// OffloadOff is an offload that is switched off.
 	OffloadOff struct {
 		Interface string `json:"interface"`
-		Feature   string `json:"feature"` // the kernel's name
-		Option    string `json:"option"`  // the option of ethtool(8)
+		Feature   string `json:"feature"`         // the kernel's name
+		Option    string `json:"option"`          // the option of ethtool(8)
+		Fixed     bool   `json:"fixed,omitempty"` // no command switches it on
 	}
 	// Promiscuous is an interface in promiscuous mode that is in no bridge.
 	Promiscuous struct {

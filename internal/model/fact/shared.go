@@ -22,6 +22,13 @@ type (
 		OverS float64 `json:"over_s,omitempty"`     // seconds; 0: the window of a trial
 		Boot  bool    `json:"since_boot,omitempty"` // since the boot
 	}
+	// Interval is the interval of a text to which the other facts belong: the worst of several.
+	Interval struct {
+		Day   string `json:"day,omitempty"` // as it was printed, like From and To
+		From  string `json:"from"`
+		To    string `json:"to"`
+		Among int    `json:"among"`
+	}
 	// Parameter is the value of a kernel parameter.
 	Parameter struct {
 		Key   string `json:"key"`
@@ -36,6 +43,7 @@ type (
 var (
 	_ = is[Counter]("counter")
 	_ = is[LateCollisions]("late_collisions")
+	_ = is[Interval]("interval")
 	_ = is[Parameter]("parameter")
 	_ = is[Text]("text")
 )

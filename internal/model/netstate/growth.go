@@ -2,6 +2,20 @@ package netstate
 
 import "slices"
 
+// Interval is the interval of sar(1) or mpstat(1) in which a part of a host was worst.
+type Interval struct {
+	// Part is "interface counters", "snmp", "softnet" or "cpu". Name is the interface, or the protocol as in
+	// the names of SNMP: "Tcp". Empty: all of the part.
+	Part string `json:"part"`
+	Name string `json:"name,omitempty"`
+	// Day, From and To are as they were printed: "11/29/2026", "12:10:01 AM".
+	Day  string `json:"day,omitempty"`
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Among is the number of intervals.
+	Among int `json:"among"`
+}
+
 // Since makes the counters of an earlier snapshot of the same host, taken the given seconds before, the
 // first reading of this one. What only one of the two has did not grow, as far as is known. If the host
 // was booted in between, or seconds is not positive, it does nothing and returns false.
@@ -10,6 +24,7 @@ func (s *HostSnapshot) Since(earlier HostSnapshot, seconds float64) bool {
 	if !(seconds > 0) || up > 0 && was > 0 && up < was {
 		return false
 	}
+	s.Intervals = slices.DeleteFunc(slices.Clone(s.Intervals), func(i Interval) bool { return i.Part != "cpu" })
 	begin, end := earlier.Reading.End, &s.Reading.End
 	s.OverS = seconds
 	begin.BeganNs, end.BeganNs = 1, 1+int64(seconds*1e9)

@@ -26,6 +26,9 @@ type HostSnapshot struct {
 	// OverS is the time between the readings Begin and End, in seconds. 0: there is only End, whose
 	// counters are since boot.
 	OverS float64 `json:"over_s"`
+	// Intervals are those of which the counters and the CPU load are, where a text has several: the worst
+	// ones. Absent: there was only one, or its time is not known.
+	Intervals []Interval `json:"intervals,omitempty"`
 	// Redacted reports whether addresses and names are replaced. Equal ones have the same
 	// replacement.
 	Redacted bool `json:"redacted,omitempty"`
@@ -110,7 +113,7 @@ type HostState struct {
 	Clock    *ClockSource `json:"clock,omitempty"`
 	// Governors counts the CPU frequency policies of each governor. Absent: the kernel has none.
 	Governors map[string]int `json:"cpu_governors,omitempty"`
-	// CPULoad has the shares of the time of CPUs over an interval, from mpstat(1). The CPU -1 is
+	// CPULoad has the shares of the time of CPUs over an interval, from mpstat(1) or sar(1). The CPU -1 is
 	// all together. Absent: not read.
 	CPULoad     []CPULoad `json:"cpu_load,omitempty"`
 	MemoryBytes int64     `json:"memory_bytes,omitempty"`

@@ -100,6 +100,16 @@ var wrappers = map[string]int{"sudo": 0, "doas": 0, "time": 0, "nohup": 0, "busy
 	"exec": 0, "timeout": 1, "nice": 0, "ionice": 0, "chrt": 1, "taskset": 1, "stdbuf": 0, "unbuffer": 0, "watch": 0,
 	"chroot": 1, "toolbox": 0}
 
+// executes reports whether a program may execute the command that its arguments are.
+func executes(program string) bool {
+	_, wraps := wrappers[program]
+	return wraps || slices.Contains(containers, program) || slices.Contains([]string{"ip", "nsenter", "unshare", "ssh"},
+		program)
+}
+
+// containers are programs that execute commands in containers and virtual machines.
+var containers = []string{"docker", "podman", "nerdctl", "crictl", "kubectl", "oc", "lxc", "pct"}
+
 var assignment = pattern.MustCompile(`^[A-Za-z_]\w*=\S*$`)
 
 // optionsWithValue are options of wrappers that are followed by a value.
@@ -113,7 +123,9 @@ func commandOf(line string) (c command, host string) {
 	if i := strings.Index(line, " #"); i >= 0 {
 		line = line[:i] // a comment
 	}
-	line = beforeOther.ReplaceAllString(line, "")
+	if beforeOther.MatchString(line) {
+		line = beforeOther.ReplaceAllString(line, "")
+	}
 	words := strings.Fields(cutAtOperator(line))
 	for range 8 { // sudo ip netns exec red sudo …
 		for len(words) > 0 && assignment.MatchString(words[0]) {
@@ -133,8 +145,7 @@ func commandOf(line string) (c command, host string) {
 			words = words[4:]
 		case slices.Contains([]string{"nsenter", "unshare"}, words[0]):
 			words = behindOptions(words, 0)
-		case slices.Contains([]string{"docker", "podman", "nerdctl", "crictl", "kubectl", "oc", "lxc", "pct"}, words[0]) &&
-			slices.Contains(words, "exec"):
+		case slices.Contains(containers, words[0]) && slices.Contains(words, "exec"):
 			words = inContainer(words)
 		case words[0] == "ssh" && len(words) > 2:
 			at := slices.IndexFunc(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }) + 1
@@ -153,6 +164,9 @@ func commandOf(line string) (c command, host string) {
 
 // cutAtOperator returns what precedes the first operator of a shell that is not quoted.
 func cutAtOperator(line string) string {
+	if !strings.ContainsAny(line, "|;&<>") {
+		return line
+	}
 	quoted := rune(0)
 	for i, r := range line {
 		switch {

@@ -16,7 +16,6 @@ var sections = []string{"MPTcpExt", "TcpExt", "IcmpMsg", "UdpLite6", "UdpLite", 
 var (
 	nstatRow    = pattern.MustCompile(`^([A-Z][A-Za-z0-9]+)\s+(\d+)\s+[\d.]+$`)
 	sectionHead = pattern.MustCompile(`^([A-Za-z0-9]+):$`)
-	figure      = pattern.MustCompile(`\b\d+\b`)
 	counterName = pattern.MustCompile(`^[A-Z][A-Za-z0-9]{1,60}$`)
 )
 
@@ -84,10 +83,16 @@ func (m *machine) sectionless(text string) bool {
 
 // sentenceOf returns the number of a sentence of netstat -s, and the sentence with N in its place.
 func sentenceOf(text string) (value, sentence string) {
-	if !strings.ContainsAny(text, "0123456789") {
+	for i := 0; i < len(text) && value == ""; i++ {
+		n := span(text[i:], len(text), isWordByte)
+		if digits := span(text[i:], n, isDigit); n > 0 && digits == n {
+			value = text[i : i+n]
+		}
+		i += n
+	}
+	if value == "" {
 		return "", text
 	}
-	value = figure.FindString(text)
 	return value, strings.TrimSuffix(strings.Replace(text, value, "N", 1), ".")
 }
 

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // format describes one kind of text: what prints it, and how it is read. Each is registered in a
@@ -59,6 +60,20 @@ const (
 
 // formats are in the order of their priority where a line has several shapes, strictest first.
 var formats []*format
+
+// kindsOfFormats returns the formats that need all lines of a section, and those of which a line can be
+// guessed.
+var kindsOfFormats = sync.OnceValue(func() (of struct{ whole, guessed []*format }) {
+	for _, f := range formats {
+		if f.whole != nil {
+			of.whole = append(of.whole, f)
+		}
+		if !f.shapeless && f.row != nil {
+			of.guessed = append(of.guessed, f)
+		}
+	}
+	return of
+})
 
 // register adds formats. It panics if a name is taken.
 func register(list ...*format) bool {

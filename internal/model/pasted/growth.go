@@ -35,8 +35,14 @@ type piece struct {
 // ParseOver is Parse for a text in which the outputs of a command follow each other by so many seconds
 // where the text itself does not say it. 0: that is unknown.
 func ParseOver(text string, seconds float64) (Text, error) {
+	if len(text) > LargestText {
+		return parseOnce(text) // which says so
+	}
+	pieces := piecesOf(text, quotes(text))
+	if !repeats(pieces) {
+		return parseOnce(text)
+	}
 	lines := strings.SplitAfter(text, "\n")
-	pieces := piecesOf(lines, quotes(text), seconds > 0 || timed.MatchString(text))
 	before, after, left, over, untimed := readings(lines, pieces, seconds)
 	if over == 0 {
 		p, err := parseOnce(text)
@@ -108,10 +114,6 @@ func readings(lines []string, pieces []piece, seconds float64) (before, after []
 }
 
 var (
-	// timed matches what a text has that says how much time passes between its parts.
-	timed = pattern.MustCompile(`(?m)\bsleep\s+\d|^Every \d|\bdate\b|` +
-		`^\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d\b.*[#$>%]|` +
-		`\bwatch\s|^==> .*\d\d[:.-]?\d\d[:.-]?\d\d.* <==|` + months)
 	months = `\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d (?:\S+ )?(?:\S+ )?\d{4}\b`
 	ofDate = pattern.MustCompile(`^(?:[A-Z][a-z]{2},? )?(?:` + months +
 		`|\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d.*|` + stamp + `)$`)
@@ -147,9 +149,18 @@ func timeOf(text string) (at moment, is bool) {
 	return at, false
 }
 
+// dateOf parses a line that has nothing but a time, as date(1) prints it. Is is false if it is none.
+func dateOf(line string) (at moment, is bool) {
+	const longest = 60
+	if line = strings.TrimSpace(line); len(line) > longest || !ofDate.MatchString(line) {
+		return at, false
+	}
+	return timeOf(line)
+}
+
 // untimed returns a line without the time before a prompt, and that time.
 func untimed(line string) (prompt string, at moment, is bool) {
-	if line == "" || line[0] != '[' && (line[0] < '0' || line[0] > '9') {
+	if line == "" || line[0] != '[' && (line[0] < '0' || line[0] > '9') || !mayPrompt(line) {
 		return line, at, false
 	}
 	m := stamped.FindStringSubmatch(line)
@@ -174,15 +185,28 @@ func seconds(line string) float64 {
 var growing = []string{"interfaces", "nics", "snmp", "softnet", "qdiscs", "nftables", "interrupts", "softirqs",
 	"cpu times"}
 
-// piecesOf returns the outputs of the commands of a text. None: nothing in it says the time.
-func piecesOf(lines []string, quoted int, timed bool) (list []piece) {
-	if !timed && len(lines) > 100_000 {
-		return nil
+// repeats reports whether the output of a command is there more than once.
+func repeats(pieces []piece) bool {
+	has := map[string]bool{}
+	for _, p := range pieces {
+		if p.of != "" && has[p.of] {
+			return true
+		}
+		has[p.of] = true
 	}
+	return false
+}
+
+// piecesOf returns the outputs of the commands of a text, at most mostRows.
+func piecesOf(text string, quoted int) (list []piece) {
 	now := map[string]moment{} // of each host
-	host, slept, first, gap := "", 0.0, "", true
+	host, slept, first, gap, begun := "", 0.0, "", true, false
 	list = append(list, piece{of: " ", command: "the same"})
-	for n, text := range lines {
+	n := -1
+	for text := range strings.Lines(text) {
+		if n++; len(list) >= mostRows {
+			break
+		}
 		line := lineOf(text, quoted)
 		last := &list[len(list)-1]
 		if strings.TrimSpace(line) == "" {
@@ -228,7 +252,7 @@ func piecesOf(lines []string, quoted int, timed bool) (list []piece) {
 			list, first = append(list, p), ""
 			continue
 		}
-		if at, is := timeOf(line); is && ofDate.MatchString(strings.TrimSpace(line)) {
+		if at, is := dateOf(line); is {
 			if now[host] = at; last.from == n && !strings.HasPrefix(last.command, "date") {
 				last.at = at // the first line of an output is its time
 			}
@@ -239,9 +263,10 @@ func piecesOf(lines []string, quoted int, timed bool) (list []piece) {
 			}
 			continue
 		}
-		if head := headKey(line); first == "" {
-			first = head
-		} else if head == first && last.of != "" && (last.step > 0 || last.command == "the same") {
+		begun = begun || len(list) == 1
+		if first == "" {
+			first = headKey(line)
+		} else if last.of != "" && (last.step > 0 || last.command == "the same") && headKey(line) == first {
 			last.to = n
 			again := *last
 			again.from = n
@@ -249,8 +274,8 @@ func piecesOf(lines []string, quoted int, timed bool) (list []piece) {
 			list = append(list, again)
 		}
 	}
-	list[len(list)-1].to = len(lines)
-	if p := list[0]; strings.TrimSpace(strings.Join(lines[p.from:p.to], "")) == "" {
+	list[len(list)-1].to = n + 1
+	if !begun { // there is nothing before the first command
 		list = list[1:]
 	}
 	return list
@@ -259,11 +284,10 @@ func piecesOf(lines []string, quoted int, timed bool) (list []piece) {
 // headKey returns what the first line of an output has in common with that of another output of the same
 // command.
 func headKey(line string) string {
-	if fields := strings.Fields(line); softnetRow.MatchString(line) {
-		if len(fields) < 13 {
-			return line
+	if softnetRow.MatchString(line) {
+		if fields := strings.Fields(line); len(fields) >= 13 {
+			return "CPU " + fields[12]
 		}
-		return "CPU " + fields[12]
 	}
 	return line
 }

@@ -19,7 +19,7 @@ var _ = register(
 
 // iptablesFamily returns the family of the rules that a command lists: ip or ip6. Empty: it lists none.
 func iptablesFamily(c command) string {
-	if len(c) == 0 {
+	if len(c) == 0 || !strings.HasPrefix(c[0], "ip") {
 		return ""
 	}
 	name := strings.TrimSuffix(strings.NewReplacer("-nft", "", "-legacy", "").Replace(c[0]), "-save")

@@ -7,6 +7,7 @@ import (
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
+	"linerate/internal/model/unit"
 )
 
 var (
@@ -52,7 +53,11 @@ var (
 	qdiscHead = pattern.MustCompile(
 		`^qdisc (\w{1,15}) ([0-9a-f]{1,4}:) (?:dev (\S{1,15}) )?(root|parent|ingress|clsact|refcnt)\b`)
 	qdiscLimit = pattern.MustCompile(` (root|parent [0-9a-f]{1,4}:[0-9a-f]{1,4}) .*\blimit (\d{1,10})[pb]?(?: |$)`)
-	qdiscSent  = pattern.MustCompile(
+	classHead  = pattern.MustCompile(`^class \w{1,15} [0-9a-f]{1,4}:[0-9a-f]{1,4} (?:root|parent )`)
+	// qdiscRate matches the rate of a shaper, of which htb has it in the class below its root.
+	qdiscRate = pattern.MustCompile(`^(?:qdisc (tbf|cake) \S+ (?:dev \S+ )?root |class (htb) \S+ root )` +
+		`(?:.* )?(?:rate|bandwidth|ceil) (\d{1,12}(?:\.\d{1,6})?[KMGT]?i?bit)\b`)
+	qdiscSent = pattern.MustCompile(
 		`^\s+Sent (\d{1,20}) bytes (\d{1,20}) pkts? \(dropped (\d{1,20}), overlimits (\d{1,20}) requeues (\d{1,20})\)`)
 	qdiscBacklog = pattern.MustCompile(`^\s+backlog (\d+(?:\.\d+)?)([KMG]?)b (\d{1,18})p\b`)
 )
@@ -84,6 +89,7 @@ func (m *machine) sameQdisc(line string, gap bool) bool {
 func (m *machine) qdisc(line string) bool {
 	list := &m.Reading.End.Qdiscs
 	if q, is := m.qdiscOf(line); is {
+		m.class = false
 		if m.qdiscs == nil {
 			m.qdiscs = map[[2]string]bool{}
 		}
@@ -91,24 +97,47 @@ func (m *machine) qdisc(line string) bool {
 			m.qdiscs[[2]string{q.Interface, q.Handle}] = true
 			*list = append(*list, q)
 			m.limited(q, line)
+			m.shaped(q.Interface, line)
 		}
 		return true
 	}
+	if classHead.MatchString(line) {
+		m.class = true
+		return m.command.is("tc") && m.shaped(plain.Short(m.command.after("dev"), longestName), line) || m.ignore()
+	}
 	if !m.behindPart("qdiscs") || !strings.HasPrefix(line, " ") {
 		return false
+	}
+	if m.class || len(*list) == 0 {
+		return m.ignore()
 	}
 	q := &(*list)[len(*list)-1]
 	if sent := qdiscSent.FindStringSubmatch(line); sent != nil {
 		for i, field := range []*uint64{&q.Bytes, &q.Packets, &q.Drops, &q.Overlimits, &q.Requeues} {
 			*field, _ = strconv.ParseUint(sent[i+1], 10, 64)
 		}
+		return true
 	} else if waits := qdiscBacklog.FindStringSubmatch(line); waits != nil {
 		bytes, _ := strconv.ParseFloat(waits[1], 64)
 		bytes *= map[string]float64{"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}[waits[2]]
 		q.Backlog = uint64(min(bytes, 1e18))
 		q.Qlen, _ = strconv.ParseUint(waits[3], 10, 64)
+		return true
 	}
 	return m.ignore() // a counter of its kind
+}
+
+// shaped stores the rate of a shaper at the root of an interface's qdiscs. It reports whether the line has one.
+func (m *machine) shaped(device, line string) bool {
+	row := qdiscRate.FindStringSubmatch(line)
+	if row == nil {
+		return false
+	}
+	rate, err := unit.ParseBitRate(strings.ToLower(row[3]))
+	if n := m.netif(device); err == nil && rate > 0 && n >= 0 {
+		m.Reading.Snapshot.Interfaces[n].Shaper = &netstate.Shaper{Kind: row[1] + row[2], RateBps: float64(rate)}
+	}
+	return true
 }
 
 // limited stores the queue length of a qdisc if the line has it as a plain number.

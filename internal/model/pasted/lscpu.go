@@ -127,7 +127,6 @@ func (m *machine) finishCPUs() {
 // and whether lscpu began.
 type cpuState struct {
 	columnCPUs  cpuColumns
-	columnNames []string
 	analyzedCPU int
 	lscpuBegan  bool
 }

@@ -61,6 +61,9 @@ func memberStart(name string) (s start, whole bool) {
 	// sos names a file after its command: blanks are underscores, slashes are dots.
 	if i := slices.Index(elements, "sos_commands"); i >= 0 && i+2 < len(elements) {
 		s := startWith("", strings.ReplaceAll(base, "_", " "))
+		if len(s.formats) == 0 { // a copy of a file, such as sar/sar29
+			s.formats = ofFile(name)
+		}
 		if words := strings.Split(base, "_"); strings.HasPrefix(base, "ip_netns_exec_") && len(words) > 4 {
 			s.host = words[3]
 		}
@@ -120,13 +123,6 @@ func commandOfName(name string) (c command) {
 	return c
 }
 
-// isSupportconfig reports whether a member is a text of supportconfig, which has the outputs of many
-// commands, each behind a head of its own.
-func isSupportconfig(name string) bool {
-	dir := path.Base(path.Dir(name))
-	return strings.HasSuffix(name, ".txt") && (strings.HasPrefix(dir, "scc_") || strings.HasPrefix(dir, "nts_"))
-}
-
 // hostNameFile reports whether a member has the name of the host, and nothing else.
 func hostNameFile(name string) bool {
 	return slices.ContainsFunc([]string{"/etc/hostname", "/sos_commands/host/hostname", "/proc/sys/kernel/hostname"},
@@ -146,25 +142,21 @@ func rootsOf(list []Member) []string {
 			marked[roots[i]] = true
 		}
 	}
-	second := func(name string) string {
-		elements := strings.SplitN(name, "/", 3)
-		return strings.Join(elements[:min(2, len(elements)-1)], "/")
-	}
 	several := map[string]bool{}
 	seen := map[[2]string]string{}
 	for _, m := range list {
 		key := [2]string{top(m.Path), path.Base(m.Path)}
-		if in, has := seen[key]; has && in != second(m.Path) {
+		if in, has := seen[key]; has && in != hostDir(m.Path) {
 			several[top(m.Path)] = true
 		}
-		seen[key] = second(m.Path)
+		seen[key] = hostDir(m.Path)
 	}
 	for i, m := range list {
 		if systemDir(strings.Split(m.Path, "/")) >= 0 {
 			continue
 		}
 		if roots[i] = top(m.Path); several[roots[i]] {
-			roots[i] = second(m.Path)
+			roots[i] = hostDir(m.Path)
 		}
 		for dir := path.Dir(m.Path); dir != "."; dir = path.Dir(dir) {
 			if marked[dir] {
@@ -174,6 +166,19 @@ func rootsOf(list []Member) []string {
 		}
 	}
 	return roots
+}
+
+// hostDir returns the directory of a path that may be that of a host: one in a directory of nodes, as those
+// of must-gather are, otherwise the second one.
+func hostDir(name string) string {
+	elements := strings.Split(name, "/")
+	at := slices.IndexFunc(elements, func(e string) bool {
+		return slices.Contains([]string{"nodes", "hosts", "masters", "workers"}, e)
+	})
+	if at < 0 || at+2 >= len(elements) {
+		at = 0
+	}
+	return strings.Join(elements[:min(at+2, len(elements)-1)], "/")
 }
 
 func top(name string) string {
@@ -240,22 +245,23 @@ func parseHost(list []Member, host string) Text {
 		if hostNameFile(m.Path) {
 			continue
 		}
+		r.file = m.Path
+		if isSupportconfig(m.Path) {
+			for _, s := range supportSections(m.Text) {
+				s.host, r.member = host, m.Path
+				r.section(s.start, s.text, s.line)
+			}
+			continue
+		}
 		s, whole := memberStart(m.Path)
 		name := host
 		if s.host != "" {
 			name += "/" + s.host
 		}
-		s.host = name
-		if r.file = m.Path; whole {
+		if s.host = name; whole {
 			r.member = m.Path
 		}
-		if r.of = ""; isSupportconfig(m.Path) { // its lines name no host, although some look like prompts
-			r.of = name
-		}
-		r.begin(s)
-		r.text(m.Text)
-		r.end()
-		r.member = ""
+		r.section(s, m.Text, 0)
 	}
 	r.finish()
 	taken := takenAt(list)
@@ -269,8 +275,13 @@ func parseHost(list []Member, host string) Text {
 // written. Zero: unknown.
 func takenAt(list []Member) (taken time.Time) {
 	for _, m := range list {
-		if s, _ := memberStart(m.Path); s.command.is("date") {
-			if at, is := timeOf(m.Text); is {
+		s, _ := memberStart(m.Path)
+		dates := []supportSection{{start: s, text: m.Text}}
+		if isSupportconfig(m.Path) {
+			dates = supportSections(m.Text)
+		}
+		for _, d := range dates {
+			if at, is := dateOf(d.text); is && d.command.is("date") {
 				return time.UnixMilli(int64(at.s * 1e3))
 			}
 		}

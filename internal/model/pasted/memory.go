@@ -155,6 +155,9 @@ func (m *machine) clocksource(line string) bool {
 	if row := clocksourceRow.FindStringSubmatch(line); row != nil {
 		file, text = row[1]+"_clocksource", row[2]
 	}
+	if !strings.HasSuffix(file, "_clocksource") {
+		return false
+	}
 	words := strings.Fields(text)
 	switch {
 	case len(words) == 0 || len(words) > 20 || strings.Contains(file, "*"):

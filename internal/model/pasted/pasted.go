@@ -74,7 +74,7 @@ type machine struct {
 	ethtools
 	bondIndex
 	interrupts
-	loadIndex
+	measurements
 	governors
 	pciDevices
 	sysfsIndex
@@ -97,6 +97,7 @@ type context struct {
 	// that is not kept. counts has the counter names for the next line.
 	at     int
 	inside bool // whether an interface or the loopback is being parsed
+	class  bool // whether counters of tc -s are those of a class
 	vf     bool // whether counters of ip -s link are those of a virtual function
 	counts []string
 	// block and device are the block of ethtool and its interface, empty if unknown. modes is the
@@ -114,6 +115,7 @@ type context struct {
 	// What other formats keep is in their files.
 	cpuState
 	pciState
+	sysstatContext
 	stamping
 	parameters
 	pinging
@@ -151,8 +153,16 @@ func parseOnce(text string) (Text, error) {
 		return Text{}, fmt.Errorf("the text has %d bytes: expected at most %d", len(text), LargestText)
 	}
 	r := reader{}
-	r.text(text)
+	r.text(text, 0)
 	r.finish()
+	if len(r.Machines) == 0 && len(r.Formats) > 0 {
+		var names []string
+		for _, f := range r.Formats[:min(len(r.Formats), 4)] {
+			names = append(names, f.Format)
+		}
+		return r.Text, fmt.Errorf("nothing could be judged: no rule uses what %s prints; add what ip -s -s link, "+
+			"ethtool IF, ss -tin and nstat -az print on the same host", strings.Join(names, ", "))
+	}
 	if len(r.Machines) == 0 {
 		return r.Text, errors.New("no part of the text could be read: expected what ip, ss, ethtool, tc, nstat, " +
 			"netstat, arp, sysctl, dmesg or ifconfig print, files of /proc, or a switch's table of MAC addresses")
@@ -160,9 +170,9 @@ func parseOnce(text string) (Text, error) {
 	return r.Text, nil
 }
 
-// text reads lines.
-func (r *reader) text(text string) {
-	number, quoted := 0, quotes(text)
+// text reads lines, of which so many precede in the file.
+func (r *reader) text(text string, number int) {
+	quoted := quotes(text)
 	for text := range strings.Lines(text) {
 		number++
 		text = lineOf(text, quoted)

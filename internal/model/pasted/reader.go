@@ -33,9 +33,9 @@ type reader struct {
 	trial     *machine
 	scratch   *machine // to try formats
 	lines     map[*format]*FormatLines
-	// member is the file of an archive that is read: all of it is one section. Empty: none is. of is
-	// the host of a text with several sections, and file the file that has it.
-	member, of, file string
+	// member is the file of an archive that is read: all of it is one section. Empty: none is. file is the
+	// file that has the section.
+	member, file string
 }
 
 // wholly reports whether a format of the section needs all of its lines.
@@ -59,9 +59,6 @@ func (r *reader) read(l line) {
 	}
 	inside := len(r.collected) > 0 && r.json.depth > 0
 	if s, is := startOf(l.text); is && (s.host != "" || !inside) && !r.commented(l.text, s) {
-		if r.of != "" {
-			s.host = r.of
-		}
 		r.begin(s)
 		return
 	}
@@ -114,6 +111,11 @@ func (r *reader) readKnown(l line) {
 
 // isNoise reports whether a line is what shells and programs print instead of an output.
 func isNoise(text string) bool {
+	const longest = 40 // of complaints with ": "
+	if len(text) > longest && !strings.Contains(text[len(text)-longest:], ": ") &&
+		text[0]|0x20 != 'l' && text[0] != '[' {
+		return false
+	}
 	text = strings.ToLower(strings.TrimSuffix(text, "."))
 	for _, said := range complaints {
 		if before, is := strings.CutSuffix(text, said); is && (before == "" || strings.HasSuffix(before, ": ")) {
@@ -156,6 +158,14 @@ func (r *reader) begin(s start) {
 	if s.host != "" {
 		r.goTo(plain.Short(s.host, longestName))
 	}
+}
+
+// section reads the text of a section that has so many lines before it in its file.
+func (r *reader) section(s start, text string, before int) {
+	r.begin(s)
+	r.text(text, before)
+	r.end()
+	r.member = ""
 }
 
 // end ends the section.
@@ -301,7 +311,9 @@ func (r *reader) guess(l line) {
 	trial := r.scratch
 	r.blank(trial)
 	guessed := func(f *format) bool { return !f.shapeless && f.row != nil && f != r.shape }
-	if !slices.ContainsFunc(formats, func(f *format) bool { return guessed(f) && trial.try(f, l.text) }) {
+	if !slices.ContainsFunc(kindsOfFormats().guessed, func(f *format) bool {
+		return f != r.shape && trial.try(f, l.text)
+	}) {
 		r.lose(l)
 		return
 	}
@@ -453,6 +465,7 @@ func (r *reader) finish() {
 		m.finishFirewall()
 		m.finishSystem()
 		m.finishSystemName()
+		m.finishMeasured()
 		if !m.used {
 			continue
 		}

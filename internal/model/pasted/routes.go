@@ -52,12 +52,23 @@ var (
 
 var routeFormat = &format{name: "ip route", part: "routes", row: reads((*machine).route),
 	again: (*machine).otherRoute, sure: func(line string) bool {
-		words := strings.Fields(line)
-		_, is := isRoute(words)
+		words, is := routeWords(line)
 		return is && len(words) > 3 || ruleRow.MatchString(line)
 	}, command: func(c command) bool { return c.ip("route") || c.ip("rule") }}
 
 var _ = register(routeFormat)
+
+// routeWords returns the words of a line. Is is false if it is no route.
+func routeWords(line string) (words []string, is bool) {
+	line = strings.TrimLeft(line, " \t")
+	first, _, _ := strings.Cut(line, " ")
+	if !strings.ContainsAny(first, ".:\t") && first != "default" && !slices.Contains(routeTypes, first) {
+		return nil, false // what most lines of other texts are, without a list of their words
+	}
+	words = strings.Fields(line)
+	_, is = isRoute(words)
+	return words, is
+}
 
 // isRoute reports whether a line, given as words, is a route, and the index of its destination. In
 // a line of a neighbour table, a MAC address or a state follows the interface.
@@ -114,11 +125,11 @@ func (m *machine) table(word string) int {
 
 // routeOf parses a route, and returns it with its words except those of the table.
 func (m *machine) routeOf(line string) (r netstate.RouteEntry, words []string, is bool) {
-	words = strings.Fields(line)
-	at, is := isRoute(words)
+	words, is = routeWords(line)
 	if !is || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
 		return r, nil, false
 	}
+	at, _ := isRoute(words)
 	via := slices.Index(words, "via")
 	six := slices.Contains(m.command, "-6")
 	if via >= 0 && via+1 < len(words) {

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"linerate/internal/model/pattern"
 )
@@ -71,12 +72,24 @@ func startOf(line string) (s start, is bool) {
 		return startWith(m[3], m[2]), true
 	}
 	line, _, _ = untimed(line)
-	if strings.ContainsAny(line, "#$>%❯➜┌+") {
+	if mayPrompt(line) {
 		if s, is := prompted(line); is {
 			return s, true
 		}
 	}
 	return alone(line)
+}
+
+// mayPrompt reports whether a line has a byte that every prompt has: one of #$>%+, or of another character
+// than those of ASCII.
+func mayPrompt(line string) bool {
+	for i := range len(line) {
+		switch b := line[i]; {
+		case b == '#', b == '$', b == '>', b == '%', b == '+', b >= utf8.RuneSelf:
+			return true
+		}
+	}
+	return false
 }
 
 // prompted returns the start of a section if the line begins with the prompt of a shell or a switch.
@@ -125,6 +138,8 @@ func alone(line string) (s start, is bool) {
 	}
 	if leads.MatchString(text) {
 		text = leads.ReplaceAllString(text, "")
+	} else if isSentence(text) {
+		return s, false
 	}
 	if strings.HasPrefix(text, "/") && !strings.ContainsAny(text, " \t:") {
 		if list := ofFile(text); len(list) > 0 && !strings.HasPrefix(path.Base(text), ".") {
@@ -138,6 +153,36 @@ func alone(line string) (s start, is bool) {
 	return s, len(s.formats) > 0
 }
 
+// isSentence reports whether a line is certainly no command that stands alone, by its first bytes and
+// words: nearly every line of a log and of prose, for a fraction of what it costs to read a command.
+func isSentence(text string) bool {
+	first, rest, _ := strings.Cut(text, " ")
+	switch {
+	case first == "" || strings.ContainsAny(first, "=|;&<>\t"):
+		return false
+	case first[0] >= '0' && first[0] <= '9': // a time: no program is called so
+		return true
+	case beforeOther.MatchString(text) || executes(path.Base(first)):
+		return false
+	}
+	second, rest, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
+	third, _, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
+	if third == "" || strings.ContainsAny(second, "|;&<>#\t") || strings.ContainsAny(third, "|;&<>#\t") {
+		return false
+	}
+	return !isArgument(second) && (!ifnameLike.MatchString(second) || !isArgument(third))
+}
+
+// isArgument reports whether a word can be an argument of a command that stands alone, besides the name of
+// an interface.
+func isArgument(word string) bool {
+	switch word[0] {
+	case '-', '/', '\'', '"':
+		return true
+	}
+	return slices.Contains(argumentWords, word)
+}
+
 // plausible reports whether words that stand alone are a command and not a sentence that begins
 // with a program's name: its arguments are options, paths, names of interfaces or objects of ip(8).
 func plausible(c command) bool {
@@ -147,9 +192,7 @@ func plausible(c command) bool {
 	options := 0
 	for i, w := range c[1:] {
 		switch {
-		case strings.HasPrefix(w, "-"), strings.HasPrefix(w, "/"), strings.HasPrefix(w, "'"), strings.HasPrefix(w, `"`):
-			options++
-		case slices.Contains(argumentWords, w):
+		case isArgument(w):
 			options++
 		case options > 0 || i == 0 && ifnameLike.MatchString(w):
 		default:

@@ -303,7 +303,8 @@ func (m *machine) finishSockets() {
 		if c.State == netstate.TimeWait && err == nil && remoteErr == nil {
 			m.State.CountTimeWait(waiting, local, remote)
 		}
-		if netstate.Notable(c.State, c.ReceiveQueue, c.SendQueue, c.Info) {
+		if netstate.Notable(c.State, c.ReceiveQueue, c.SendQueue, c.Info) ||
+			c.Info != nil && (c.Info.TotalRetrans > 0 || c.Info.RTTUs > 2*c.Info.MinRTTUs) {
 			m.State.Notable = append(m.State.Notable, c)
 		}
 	}

@@ -20,10 +20,6 @@ const (
 )
 
 var (
-	syslogRow = pattern.MustCompile(
-		`^(?:<(\d{1,3})>)?(?:` + stamp3164 + `|` + stamp5424 + `|` + stampFull + `|` + stampUnix + `)` +
-			` (\(none\)|[\w.:-]{1,64}) (?:(\w{3,8})\.(\w{3,7}) )?([\w./@()+-]{1,60})(?:\[(?:\d{1,8}|` +
-			`[\w-]{1,20})\])?:(?: (.*))?$`)
 	syslog5424 = pattern.MustCompile(`^<(\d{1,3})>1 (?:-|` + stamp5424 + `) (\S{1,64}) ([\w./@-]{1,48}) \S{1,128} ` +
 		`\S{1,32} (?:-|\[.*?\]) ?(.*)$`)
 	logreadRow = pattern.MustCompile(
@@ -99,9 +95,10 @@ func syslogOf(line string) (e syslogEntry, is bool) {
 	if strings.HasPrefix(line, "/") {
 		line = strings.TrimPrefix(line, fromFile.FindString(line))
 	}
-	if row := syslogRow.FindStringSubmatch(line); row != nil {
-		e = syslogEntry{row[1], row[2], row[3], row[4], row[5], row[6]}
-	} else if row := logreadRow.FindStringSubmatch(line); row != nil {
+	if e, is := syslogRowOf(line); is {
+		return e, true
+	}
+	if row := logreadRow.FindStringSubmatch(line); row != nil {
 		e = syslogEntry{facility: row[1], level: row[2], program: row[3], text: row[4]}
 	} else if row := syslog5424.FindStringSubmatch(line); row != nil {
 		e = syslogEntry{priority: row[1], host: row[2], program: row[3], text: row[4]}

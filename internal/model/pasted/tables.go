@@ -13,8 +13,7 @@ import (
 // mac parses a MAC address in any notation: 00:08:9b:c8:c4:31, 0:8:9b:c8:c4:31, 00-08-9b-c8-c4-31,
 // 0008.9bc8.c431, 00089b-c8c431, 00089bc8c431.
 func mac(word string) (string, bool) {
-	const shortest, longest = 11, 17 // 0:0:0:0:0:1, 00:00:00:00:00:01
-	if len(word) < shortest || len(word) > longest {
+	if len(word) < shortestMAC || len(word) > longestMAC {
 		return "", false
 	}
 	digits := word
@@ -61,6 +60,9 @@ var _ = register(&format{name: "arp", part: "neighbours", header: arpHeader, row
 var fdbRow = pattern.MustCompile(`^[0-9a-f]{2}(:[0-9a-f]{2}){5} dev \S+ `)
 
 func arpHeader(_ *machine, line string) bool {
+	if !strings.Contains(line, "Address") && !strings.HasPrefix(line, "Interface: ") {
+		return false
+	}
 	words := strings.Fields(line)
 	return len(words) > 3 && (words[0] == "Address" && words[1] == "HWtype" || words[0] == "Protocol" &&
 		words[1] == "Address") ||
@@ -81,6 +83,9 @@ func (m *machine) neighbour(line string) bool {
 	if strings.HasPrefix(strings.TrimSpace(line), "Internet Address") {
 		return m.ignore()
 	}
+	if !strings.ContainsAny(line, ".:") {
+		return false
+	}
 	text := line
 	if strings.ContainsAny(line, "(<") {
 		text = incomplete.Replace(line)
@@ -96,7 +101,7 @@ func (m *machine) neighbour(line string) bool {
 	if at < 0 || len(words) < at+2 {
 		return false
 	}
-	if _, is := isRoute(strings.Fields(line)); is {
+	if _, is := routeWords(line); is {
 		return false
 	}
 	n := netstate.Neighbour{Address: netip.MustParseAddr(words[at]).String(), State: "STALE"}
@@ -177,6 +182,30 @@ func furniture(line string) bool {
 		strings.Contains(text, "mac addresses table")
 }
 
+const shortestMAC, longestMAC = 11, 17 // 0:0:0:0:0:1, 00:00:00:00:00:01
+
+// betweenWords reports whether a character is between the words of a table of MAC addresses.
+func betweenWords(r rune) bool { return r == ' ' || r == '\t' || r == '|' || r == ',' }
+
+// hasMAC reports whether a word of a line has the length and the characters of a MAC address.
+func hasMAC(line string) bool {
+	length := 0
+	for i := range len(line) {
+		switch b := line[i]; {
+		case betweenWords(rune(b)):
+			if length >= shortestMAC && length <= longestMAC {
+				return true
+			}
+			length = 0
+		case isDigit(b) || b|0x20 >= 'a' && b|0x20 <= 'f' || b == ':' || b == '-' || b == '.':
+			length++
+		default:
+			length = longestMAC + 1
+		}
+	}
+	return length >= shortestMAC && length <= longestMAC
+}
+
 var furnitureRow = pattern.MustCompile(`^(?:total mac addresses|flags?: |aging time|mac entries|status and counters|` +
 	`legend:|codes:)`)
 
@@ -191,7 +220,10 @@ func (m *machine) forwarding(line string) bool {
 	if furniture(line) {
 		return m.ignore()
 	}
-	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == '|' || r == ',' })
+	if !hasMAC(line) {
+		return false
+	}
+	words := strings.FieldsFunc(line, betweenWords)
 	e, at := netstate.FDBEntry{}, -1
 	for i, w := range words {
 		address, is := mac(w)

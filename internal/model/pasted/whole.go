@@ -8,8 +8,8 @@ func needsAll(f *format) bool { return f.whole != nil }
 // wholes returns the formats that need all lines of their section, if a line without a known command
 // begins one.
 func wholes(text string) (list []*format) {
-	for _, f := range formats {
-		if f.whole != nil && f.tells(text) {
+	for _, f := range kindsOfFormats().whole {
+		if f.tells(text) {
 			list = append(list, f)
 		}
 	}

@@ -46,7 +46,7 @@ type Conclusion struct {
 	// Odd are the findings that name what stands apart from its peers or its declaration, which a sum
 	// hides, without what others explain.
 	Odd []Finding `json:"odd,omitempty"`
-	// Silent are flows that were open and carried nothing. Nil: every flow carried something.
+	// Silent are flows that were opened and carried nothing. Nil: every flow carried something.
 	Silent *SilentFlows `json:"silent_flows,omitempty"`
 
 	// Missed is the smallest share of trials that an event must affect to be noticed with

@@ -182,6 +182,7 @@ const (
 	DropUnsent        = "unsent"
 	DropFilter        = "tc-filter"
 	DropQueue         = "queue-full"
+	DropShaped        = "shaped" // by a shaper's queue, so that TCP keeps to the rate
 	DropRule          = "firewall-rule"
 	DropBacklog       = "backlog-full"   // a CPU's queue of received packets
 	DropSharedBacklog = "backlog-shared" // the same, perhaps of other network namespaces

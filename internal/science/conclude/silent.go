@@ -10,7 +10,7 @@ import (
 func silent(run *record.Run) (most *record.SilentFlows) {
 	trials := 0
 	for _, t := range run.Trials {
-		list := trust.Silent(t)
+		list := trust.Empty(t)
 		if len(list) == 0 || t.Unreachable || len(t.Attacks) > 0 {
 			continue
 		}

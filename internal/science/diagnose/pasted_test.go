@@ -103,6 +103,15 @@ var pastedCases = []pastedCase{
 	{"mii-tool.txt", "half-duplex", "old", record.Certain, `"interface":"eth1","mbps":100,"duplex":"half"`},
 	{"ip-json.txt", "interface-errors", "host1", record.Possible, `"grew":50,"since_boot":true,"packets":1000`},
 	{"nmcli.txt", "emulated-nic", "vm", record.Possible, `"interface":"enp1s0","driver":"e1000"`},
+	{"sar-day.txt", "tcp-retransmissions", "web1", record.Likely, `"from":"11:50:01 PM","to":"12:00:01 AM","among":3`},
+	{"sar-day.txt", "tcp-retransmissions", "web1", record.Likely, `"grew":30000,"over_s":600`},
+	{"sar-day.txt", "interface-errors", "web1", record.Certain, `"from":"11:55:01 PM","to":"12:05:01 AM","among":3`},
+	{"sar-day.txt", "cpu-saturated", "web1", record.Likely, `"from":"11:50:01 PM","to":"12:00:01 AM","among":2`},
+	{"sar-day.txt", "cpu-saturated", "web1", record.Likely, `"cpu":-1`},
+	{"sar-no-command.txt", "softnet-drop", "db2", record.Certain, `"cpu":0,"dropped":12000,"took":890000`},
+	{"sar-no-command.txt", "softnet-drop", "db2", record.Certain, `"from":"10:11:01","to":"10:11:11","among":2`},
+	{"sar-no-command.txt", "udp-no-listener", "db2", record.Likely, `"grew":9000`},
+	{"sar-no-command.txt", "reassembly-failed", "db2", record.Certain, `"from":"10:11:01","to":"10:11:11","among":2`},
 }
 
 // TestPastedUnknown: what a text does not say is not judged: the backlog of listeners, and the MTU of

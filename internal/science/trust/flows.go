@@ -82,22 +82,26 @@ func alive(v view) (judged, bool) {
 // and then 2 s (RFC 6298).
 const leastSilence = 3
 
-// Silent returns the flows of a trial that were open throughout the window and carried nothing in
-// it: what was sent to them or by them was lost, or never sent. Of a window below leastSilence there
-// are none. Flows that a foreign tool opened may
-// have nothing to do, and so may those that are paced so slowly that nothing was due. What an event
-// cut is not silent, but interrupted.
-func Silent(t record.Trial) (list []record.Flow) {
+// Silent returns the flows of Empty that were open throughout the window, unless it is below
+// leastSilence: what was sent to them or by them was lost, or never sent.
+func Silent(t record.Trial) []record.Flow {
 	if t.WindowS < leastSilence {
 		return nil
 	}
+	return slices.DeleteFunc(Empty(t), func(f record.Flow) bool { return !f.Alive })
+}
+
+// Empty returns the flows of a trial that were opened and carried nothing in the window, whether they
+// ended in it or not. Flows that a foreign tool opened may have nothing to do, and so may those that are
+// paced so slowly that nothing was due. What an event cut is not empty, but interrupted.
+func Empty(t record.Trial) (list []record.Flow) {
 	for _, f := range t.Flows {
 		carried := f.ReceivedBytes > 0 || f.ArrivedBytes > 0 || f.GoodputBps > 0
 		due := f.CapBps() == 0 || f.CapBps()/8*t.WindowS >= oneWrite
 		if x := f.Transactions; x != nil {
 			carried, due = x.Done > 0, f.PacePerS == 0 || f.PacePerS*t.WindowS >= leastDue
 		}
-		if f.Connected && f.Alive && due && !carried && f.Process == "" && len(f.Outages) == 0 {
+		if f.Connected && due && !carried && f.Process == "" && len(f.Outages) == 0 {
 			list = append(list, f)
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -158,7 +159,7 @@ func wrongKind(verb, file string, text []byte) error {
 			return err
 		}
 	}
-	switch settings := settingsLine.Match(text); {
+	switch settings := mostlySettings(text); {
 	case verb == "tune" && study:
 		return fmt.Errorf(
 			"%s is a study: linerate run %s; a copy without its factors has the hosts to try settings on: linerate "+
@@ -169,6 +170,21 @@ func wrongKind(verb, file string, text []byte) error {
 		return fmt.Errorf("%s is a list of settings: linerate tune %s", file, quote(file))
 	}
 	return nil
+}
+
+// mostlySettings reports whether at least half of the lines of a text, but for comments, are settings.
+func mostlySettings(text []byte) bool {
+	settings, others := 0, 0
+	for line := range bytes.Lines(text) {
+		switch line = bytes.TrimSpace(line); {
+		case len(line) == 0 || line[0] == '#' || line[0] == ';':
+		case settingsLine.Match(line):
+			settings++
+		default:
+			others++
+		}
+	}
+	return settings > 0 && settings >= others
 }
 
 // topologyAlone returns an error that names the verb for a file that only has hosts and links; nil:

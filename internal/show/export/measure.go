@@ -163,9 +163,9 @@ func (m *Measurement) NothingArrived() bool {
 	return t.NothingArrived()
 }
 
-// Silent returns how many of its flows were open and carried nothing in the window.
+// Silent returns how many of its flows were opened and carried nothing in the window.
 func (m *Measurement) Silent() (n, of int) {
-	return len(trust.Silent(record.Trial{Flows: m.Flows, WindowS: m.DurationS})), len(m.Flows)
+	return len(trust.Empty(record.Trial{Flows: m.Flows, WindowS: m.DurationS})), len(m.Flows)
 }
 
 // Measure returns the view of a measurement. Page is the path of its page. Empty: none was written.

@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
+	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/stats"
 	"linerate/internal/show/answer"
@@ -21,6 +22,7 @@ import (
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
 	"linerate/internal/show/view"
+	"linerate/internal/show/wording"
 	"linerate/internal/show/words"
 )
 
@@ -101,6 +103,7 @@ func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
 		out = append(out, flows...)
 	} else {
 		add(evidence.LimitedSummary(v, t.limited)...)
+		add(document.Statements("Next", next(v.Run)...)...)
 	}
 	add(document.Statements("Loss", evidence.SearchReasons(v.Run)...)...)
 	add(document.Statements("Machine", evidence.BusiestMachines(v)...)...)
@@ -110,6 +113,19 @@ func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
 	add(evidence.TrustStatement(v.Run)...)
 	add(evidence.FindingStatements(v)...)
 	return out
+}
+
+// next returns what to do about what held the flows of a run of one treatment back. Empty: they filled their links,
+// or no cause is known; of several treatments the effects say what to do.
+func next(run *record.Run) []string {
+	if len(run.Treatments) != 1 || len(run.Trials) == 0 {
+		return nil
+	}
+	t := run.Trials[0]
+	t.Flows = slices.DeleteFunc(slices.Clone(t.Flows), func(f record.Flow) bool {
+		return f.LimitedBy == "" || f.LimitedBy == bottleneck.FullLink
+	})
+	return wording.NextOf(run, &t)
 }
 
 // sectionsOf returns the sections of the page from top to bottom.

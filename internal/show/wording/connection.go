@@ -67,6 +67,22 @@ var (
 			"time %.3g ms", s.Local, s.Remote, unit.FormatBytes(float64(s.Waiting)), s.Window,
 			unit.FormatSeconds(s.SentAgoS), unit.FormatSeconds(s.AckAgoS), float64(s.RTTUs)/1e3)
 	})
+	_ = say(cause.ConnectionLosses, words[cause.None]{
+		text: "connections lose segments on their path, and send them again", read: "ss(8); RFC 5681",
+		found: "In a text: an established connection has sent at least 3 segments, and one in 2000, again.",
+		fix: []string{"find where: ip -s -s link and ethtool -S at both ends, tc -s qdisc, then the switches between",
+			"what its congestion control carries at this loss and round-trip time: linerate limits bdp --help"}})
+	_ = say(cause.PathQueue, words[cause.None]{
+		text: "packets of connections wait in a queue on their path for longer than the path takes",
+		read: "ss(8); RFC 8289",
+		found: "In a text: an established connection with at least 4 segments in flight has a smoothed round-trip " +
+			"time of at least 4 times its shortest, and 1 ms more.",
+		fix: []string{"find the queue: tc -s qdisc at both ends, and the slowest link between, which is full or shaped",
+			"if it is this host's own: tc qdisc replace dev DEV root fq_codel, or cake below the uplink's rate"}})
+	_ = spell(func(_ string, w fact.PathQueue) string {
+		return fmt.Sprintf("%s to %s: round-trip time %.3g ms, of which the path takes %.3g ms (minrtt)", w.Local,
+			w.Remote, float64(w.RTTUs)/1e3, float64(w.MinRTTUs)/1e3)
+	})
 	_ = say(cause.UnreadData, words[cause.None]{
 		text: "data has arrived that its program does not read", read: "tcp(7)",
 		found: "An established connection has at least 64 KiB unread, which its program would read in more than " +

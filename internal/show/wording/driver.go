@@ -53,6 +53,11 @@ var (
 		"see whether the ring or the PCIe bus holds it up (ring-empty, pcie-stalled); no deep sleep of CPUs "+
 			"(cpupower idle-set -D 0)", "fewer senders at once, or pause frames on both ends: ethtool -A DEV rx "+
 			"on tx on")
+	_ = driver(cause.ChecksumsByNIC, "rx_bad_checksum grew by at least 100 and 0.01 % of the received packets",
+		"DEV receives packets whose IP, TCP or UDP checksum it finds wrong", offloadDocument,
+		"compare with nstat -az 'Tcp*' '*CsumErrors': where these do not grow, the kernel finds the checksums "+
+			"right, and the NIC does not know the encapsulation; where they grow, a router, tunnel or memory on the "+
+			"path damages packets")
 	_ = driver(cause.Paused, "rx_pause grew by at least 10",
 		"the other end of the link stops DEV by pause frames: it, or what is behind it, is full", "IEEE 802.3, "+
 			"annex 31B; "+ethtoolPage,

@@ -96,6 +96,18 @@ var (
 		found: "A queueing discipline other than ingress and clsact dropped packets, at least one in 100,000; " +
 			"certain from ten on.",
 	})
+	_ = say(cause.Shaped, words[cause.Qdisc]{
+		summary: func(f record.Finding, a cause.Qdisc) string {
+			return fmt.Sprintf("a shaper (%s) limits what %s sends; its queue drops packets so that TCP keeps to "+
+				"that rate",
+				a.Kind, f.About.Interface)
+		},
+		fix: []string{"none if the rate is meant, such as a little less than an uplink's; otherwise a higher one: " +
+			"tc -s qdisc show dev DEV, tc class show dev DEV"},
+		readFor: func(a cause.Qdisc) string { return "tc-" + a.Kind + "(8); RFC 7567" },
+		found: "A shaper (cake, htb, hfsc, tbf) held packets back, and active queue management (cake, codel, " +
+			"fq_codel, pie, red, …) dropped all that it dropped, at most one packet in 20.",
+	})
 
 	_ = spell(func(_ string, d fact.Dropped) string {
 		text := strings.Join(strings.Fields(fmt.Sprintf("%s %s: %d %s packets", cmp.Or(d.Interface, "no interface"),
@@ -108,8 +120,12 @@ var (
 		return strings.Replace(text, " :", ":", 1)
 	})
 	_ = spell(func(_ string, q fact.Qdisc) string {
-		return fmt.Sprintf("%s %s on %s: %d dropped%s, %d sent, %d over the limit; %s wait now", q.Kind, q.Handle,
-			q.Interface, q.Dropped, within(q.OverS, q.Boot), q.Sent, q.OverLimit,
+		rate := ""
+		if q.RateBps > 0 {
+			rate = ", " + unit.FormatRate(q.RateBps)
+		}
+		return fmt.Sprintf("%s %s on %s%s: %d dropped%s, %d sent, %d over the limit; %s wait now", q.Kind, q.Handle,
+			q.Interface, rate, q.Dropped, within(q.OverS, q.Boot), q.Sent, q.OverLimit,
 			unit.FormatBytes(float64(q.WaitingBytes)))
 	})
 	_ = spell(func(_ string, r fact.FirewallRule) string {
@@ -186,6 +202,7 @@ var kinds = map[string]string{
 	record.DropUnhandled:    "larger than the MTU, of a VLAN or protocol that nothing handles, or for want of room",
 	record.DropUnsent:       "not sent",
 	record.DropQueue:        "the queue was full, or longer than its target",
+	record.DropShaped:       "by a shaper's queue, so that TCP keeps to the rate",
 	record.DropBacklog:      backlogFull,
 	record.DropSharedBacklog: backlogFull +
 		"; most packets that the CPUs took came by no interface of this host, but in other network namespaces or " +

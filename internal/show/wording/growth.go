@@ -218,6 +218,9 @@ var (
 	_ = growth(cause.IPDiscards,
 		"IP packets were discarded for want of a buffer, or by a full queue or a filter of this host", "", "RFC 2011",
 		"see which: ip -s link, tc -s qdisc; then nft list ruleset")
+	_ = growth(cause.EchoUnreplied,
+		"of the echo requests that this host sent, more than 5 % got no reply", "",
+		"RFC 792; "+snmpCounters, "ping each peer by itself: an address that is down, or a path that loses packets")
 	_ = growth(cause.ICMPRateLimited,
 		"ICMP messages were not sent because of their rate limit: senders may not learn the path's MTU", "", ipSysctl,
 		"raise net.ipv4.icmp_msgs_per_sec or icmp_ratelimit")

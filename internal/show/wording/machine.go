@@ -228,11 +228,11 @@ var (
 			unit.FormatPercent(w.Some), unit.FormatPercent(w.All), float64(w.AvailableBytes)/1e9)
 	})
 	_ = spell(func(_ string, c fact.CPUTime) string {
-		return fmt.Sprintf("CPU %d: %s idle in %s; programs %s, kernel %s, interrupts and softirqs %s", c.CPU,
+		return fmt.Sprintf("%s: %s idle in %s; programs %s, kernel %s, interrupts and softirqs %s", cpuName(c.CPU),
 			percent(c.Idle), interval(c.OverS), percent(c.Programs), percent(c.Kernel), percent(c.Interrupts))
 	})
 	_ = spell(func(_ string, s fact.StolenTime) string {
-		return fmt.Sprintf("CPU %d: %s of %s", s.CPU, percent(s.Share), interval(s.OverS))
+		return fmt.Sprintf("%s: %s of %s", cpuName(s.CPU), percent(s.Share), interval(s.OverS))
 	})
 	_ = spell(func(_ string, m fact.Memory) string {
 		return fmt.Sprintf("%.3g of %.3g GB are available", float64(m.AvailableBytes)/1e9, float64(m.Bytes)/1e9)
@@ -298,7 +298,15 @@ func raise(advice, key string) func(record.Finding, cause.Raised) []string {
 // interval returns the length of an interval in seconds; 0: it is not known.
 func interval(seconds float64) string {
 	if seconds == 0 {
-		return "the interval of mpstat(1)"
+		return "the interval"
 	}
 	return unit.FormatSeconds(seconds)
+}
+
+// cpuName returns "CPU 3", or for -1 "all CPUs together".
+func cpuName(cpu int) string {
+	if cpu < 0 {
+		return "all CPUs together"
+	}
+	return fmt.Sprint("CPU ", cpu)
 }

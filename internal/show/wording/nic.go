@@ -69,6 +69,14 @@ var (
 		found: "GRO, GSO, TSO or receive checksums of an interface are off and could be on; possible of GSO and " +
 			"TSO where scatter-gather is off, without which the kernel keeps them off.",
 	})
+	_ = say(cause.OffloadsNotOffered, words[cause.None]{
+		summary: about("the hypervisor offers DEV no segmentation offload: each segment is a packet of its own for " +
+			"the virtual machine and its host"),
+		fix: []string{"at the hypervisor, not here, where it is fixed: offer transmit checksums and TSO (of virtio: " +
+			"csum and host_tso4 on, and a backend that takes them, as vhost-net with vnet_hdr does)"},
+		read:  "Virtual I/O Device (VIRTIO), Network Device, Feature bits; " + offloadDocument,
+		found: "TSO of a paravirtual interface (virtio_net, vmxnet3, hv_netvsc, xen_netfront) is off and fixed.",
+	})
 	_ = say(cause.Promiscuous, words[cause.None]{
 		summary: about("DEV takes all frames, also those for other hosts (promiscuous mode)"),
 		fix:     []string{"end what captures packets; ip link set dev DEV promisc off"},
@@ -156,12 +164,19 @@ var (
 		return fmt.Sprintf("smp_affinity_list of interrupts %d to %d: %s", i.First, i.Last, i.CPUs)
 	})
 	_ = spell(func(_ string, p fact.PCIe) string {
-		of := "the link is"
-		if p.Port {
-			of = "the port can do"
+		name := p.Interface
+		if p.Bus != "" && p.Bus != name { // of a text without its interface, the address is the name
+			name += " at " + p.Bus
 		}
-		return fmt.Sprintf("%s at %s: x%d at %g GT/s of x%d at %g GT/s, at most %.3g Gbit/s each way; %s %.3g Gbit/s",
-			p.Interface, p.Bus, p.Width, p.GTps, p.MostWidth, p.MostGTps, p.CarriesGbps, of, p.NeededGbps)
+		text := fmt.Sprintf("%s: x%d at %g GT/s of x%d at %g GT/s, at most %.3g Gbit/s each way", name, p.Width, p.GTps,
+			p.MostWidth, p.MostGTps, p.CarriesGbps)
+		switch {
+		case p.NeededGbps == 0: // not known
+			return text
+		case p.Port:
+			return fmt.Sprintf("%s; the port can do %.3g Gbit/s", text, p.NeededGbps)
+		}
+		return fmt.Sprintf("%s; the link is %.3g Gbit/s", text, p.NeededGbps)
 	})
 	_ = spell(func(_ string, u fact.USB) string {
 		return fmt.Sprintf("%s: USB at %.0f Mbit/s, Ethernet at %s", u.Interface, u.Mbps, mbps(u.EthernetMbps))
@@ -169,6 +184,9 @@ var (
 	_ = spell(func(_ string, d fact.Driver) string { return d.Interface + ": driver " + d.Driver })
 	_ = spell(func(_ string, o fact.OffloadOff) string {
 		text := fmt.Sprintf("%s: %s (%s) is off", o.Interface, o.Feature, o.Option)
+		if o.Fixed {
+			return text + ", and fixed"
+		}
 		if does := offloads[o.Option]; does != "" {
 			text += ", and " + does
 		}

@@ -31,6 +31,16 @@ var (
 		}
 		return text
 	})
+	_ = spell(func(_ string, i fact.Interval) string {
+		text := fmt.Sprintf("from %s to %s", i.From, i.To)
+		if i.Day != "" {
+			text += " on " + i.Day
+		}
+		if i.Among > 1 {
+			text += fmt.Sprintf(", the worst of %d intervals", i.Among)
+		}
+		return text
+	})
 	_ = spell(func(_ string, p fact.Parameter) string { return p.Key + " = " + p.Value })
 	_ = spell(func(_ string, t fact.Text) string { return t.Text })
 )

@@ -33,7 +33,7 @@ var Rules = []rule.Rule{
 	{ID: cause.Unacknowledged.Code, Host: true, Parts: []string{"tcp timers"}, Find: rule.Each(rule.EveryHost,
 		unacknowledged),
 		Explains: cause.Codes(cause.TCPRetransmissions, cause.TCPTimeouts, cause.RetransmissionsLost, cause.PathRehash,
-			cause.ConnectionsTimedOut)},
+			cause.ConnectionsTimedOut, cause.ConnectionLosses)},
 	{ID: cause.ConnectionStalled.Code, Host: true, Parts: []string{"tcp info"}, Find: rule.Each(rule.EveryHost,
 		stalled),
 		Explains: cause.Codes(cause.WindowLimited, cause.SendBufferLimited)},

@@ -27,11 +27,12 @@ var ipGrowths = []growth{
 	{cause: cause.UDPMemory, own: true, counters: []string{"Udp.MemErrors", "Udp6.MemErrors"}, least: 1,
 		confidence: record.Certain, verdict: facts.Harmful},
 	{cause: cause.UDPNoListener, counters: []string{"Udp.NoPorts", "Udp6.NoPorts"}, least: 10, of: udpIn, share: 0.01,
-		confidence: record.Likely, verdict: facts.Unknown},
+		confidence: record.Likely, verdict: facts.Unknown, explains: []string{"unreachable-sent"}},
 	{cause: cause.NoRoute, counters: []string{"Ip.OutNoRoutes", "IpExt.InNoRoutes", "Ip6.InNoRoutes"}, least: 1,
 		apart: facts.Routeless, confidence: record.Likely, verdict: facts.Unknown},
 	{cause: cause.FragmentationNeeded, counters: []string{"Ip.FragFails", "Ip6.FragFails"}, least: 1,
-		confidence: record.Likely, verdict: facts.Harmful, apart: facts.RefusedFragments},
+		confidence: record.Likely, verdict: facts.Harmful, apart: facts.RefusedFragments,
+		explains: []string{"unreachable-sent"}},
 	{cause: cause.Fragmentation, counters: []string{"Ip.FragCreates", "Ip6.FragCreates"}, least: 10,
 		confidence: record.Likely},
 	{cause: cause.ReassemblyFailed, counters: []string{"Ip.ReasmFails", "Ip6.ReasmFails"}, least: 1,
@@ -42,6 +43,8 @@ var ipGrowths = []growth{
 		confidence: record.Likely, perS: 5, verdict: facts.Unknown},
 	{cause: cause.IPDiscards, load: true, counters: []string{"Ip.InDiscards", "Ip.OutDiscards", "Ip6.OutDiscards"},
 		least: 10, confidence: record.Likely, verdict: facts.Harmful},
+	{cause: cause.EchoUnreplied, counters: []string{"Icmp.OutEchos", "Icmp6.OutEchos"}, least: 20,
+		of: []string{"Icmp.InEchoReps", "Icmp6.InEchoReplies"}, confidence: record.Possible, more: unreplied},
 	{cause: cause.ICMPRateLimited, counters: []string{"Icmp.OutRateLimitGlobal", "Icmp.OutRateLimitHost",
 		"Icmp6.OutRateLimitHost"}, least: 10, confidence: record.Possible},
 	{cause: cause.ECNMarked, counters: []string{"IpExt.InCEPkts", "Ip6.InCEPkts"}, least: 100, of: ipIn, share: 0.01,
@@ -67,4 +70,17 @@ var ipGrowths = []growth{
 	{cause: cause.ParameterProblem, counters: []string{"Icmp.InParmProbs", "Icmp6.InParmProblems"}, least: 1,
 		confidence: record.Possible},
 	{cause: cause.ARPFiltered, counters: []string{"TcpExt.ArpFilter"}, least: 10, confidence: record.Possible},
+}
+
+// unreplied returns how many echo requests got a reply. found is false if it is at least 19 of 20, or not known.
+func unreplied(h *facts.Host) (list []any, found bool) {
+	const most = 0.95
+	var sent, replied int64
+	for _, c := range [][2]string{{"Icmp.OutEchos", "Icmp.InEchoReps"}, {"Icmp6.OutEchos", "Icmp6.InEchoReplies"}} {
+		if _, known := h.Reading.End.SNMP[c[1]]; known && h.Grown(c[0]) > 0 {
+			sent, replied = sent+h.Grown(c[0]), replied+h.Grown(c[1])
+			list = append(list, h.Counter(c[1], h.Grown(c[1])))
+		}
+	}
+	return list, float64(replied) < most*float64(sent)
 }

@@ -107,6 +107,9 @@ func dropped(h *facts.Host, others []facts.CounterDrop) (list []record.Drop) {
 			add(q.Drops, facts.Tally{Name: q.Interface, Counter: facts.FilterDropped}, row)
 		case !q.InnerOf:
 			row.Verdict, row.Kind = facts.Harmful, record.DropQueue
+			if q.Shaped {
+				row.Verdict, row.Kind = facts.Harmless, record.DropShaped
+			}
 			add(q.Drops, facts.Tally{Name: q.Interface, Counter: "qdisc"}, row)
 		}
 	}

@@ -250,3 +250,49 @@ func TestSharedLog(t *testing.T) {
 		}
 	}
 }
+
+// TestShaped: what active queue management drops behind a shaper is harmless and names the shaper; what a shaper's
+// own queue drops, or much of it, is not.
+func TestShaped(t *testing.T) {
+	const packets, harmful = 100000, "qdisc-drop nas certain"
+	root := func(kind string, drops, overlimits uint64) netstate.QdiscCounters {
+		return netstate.QdiscCounters{Interface: "eth0", Kind: kind, Handle: "1:", Parent: "root", Packets: packets,
+			Drops: drops, Overlimits: overlimits}
+	}
+	leaf := func(kind string, drops uint64) netstate.QdiscCounters {
+		return netstate.QdiscCounters{Interface: "eth0", Kind: kind, Handle: "110:", Parent: "1:10", Packets: packets,
+			Drops: drops}
+	}
+	for _, c := range []struct {
+		name, want string
+		qdiscs     []netstate.QdiscCounters
+	}{
+		{"cake with a rate", "shaped nas likely", []netstate.QdiscCounters{root("cake", 90, 4000)}},
+		{"cake without a rate", harmful, []netstate.QdiscCounters{root("cake", 90, 0)}},
+		{"fq_codel in htb", "shaped nas likely", []netstate.QdiscCounters{root("htb", 90, 4000), leaf("fq_codel", 90)}},
+		{"pfifo in htb", harmful, []netstate.QdiscCounters{root("htb", 90, 4000), leaf("pfifo", 90)}},
+		{"both in htb", harmful,
+			[]netstate.QdiscCounters{root("htb", 90, 4000), leaf("fq_codel", 40), leaf("pfifo", 50)}},
+		{"more than TCP needs", harmful, []netstate.QdiscCounters{root("cake", packets/10, 4000)}},
+		{"fq_codel without a shaper", harmful, []netstate.QdiscCounters{root("fq_codel", 90, 0)}},
+		{"a shaper's own queue", harmful, []netstate.QdiscCounters{root("tbf", 90, 4000)}},
+	} {
+		s := diagnosetest.HostNamed("nas", 15)
+		for _, q := range c.qdiscs {
+			s.Reading.End.Qdiscs = append(s.Reading.End.Qdiscs, q)
+			q.Drops, q.Packets, q.Overlimits = 0, 0, 0
+			s.Reading.Begin.Qdiscs = append(s.Reading.Begin.Qdiscs, q)
+		}
+		verdict := facts.Harmless
+		if c.want == harmful {
+			verdict = facts.Harmful
+		}
+		e := diagnose.Hosts([]netstate.HostSnapshot{s})
+		if got := diagnosetest.Names(e.Findings); got != c.want {
+			t.Errorf("%s: found %q, want %q", c.name, got, c.want)
+		}
+		if len(e.Drops) != 1 || e.Drops[0].Verdict != verdict {
+			t.Errorf("%s: %+v, want one row that is %s", c.name, e.Drops, verdict)
+		}
+	}
+}

@@ -178,7 +178,17 @@ type queue struct {
 	netstate.QdiscCounters
 	// InnerOf reports whether the counts are also part of another qdisc of the same interface.
 	InnerOf bool
+	// Shaped reports whether the drops are those by which a queue makes TCP keep to the rate of a shaper: at
+	// most one packet in 20 was dropped by active queue management (RFC 7567) while the shaper held packets back.
+	Shaped bool
 }
+
+// Shapers are the kinds of queueing disciplines that hold packets back to keep a rate, and managed those that
+// drop packets before their queue is full.
+var (
+	shapers = []string{"cake", "hfsc", "htb", "tbf"}
+	managed = []string{"cake", "choke", "codel", "fq_codel", "fq_pie", "pie", "red", "sfb"}
+)
 
 // Counted returns by how much the counters of each interface grew between the two readings.
 func Counted(r netstate.HostReading) (list []netstate.InterfaceCounters) {
@@ -220,6 +230,16 @@ func queued(r netstate.HostReading) (list []queue) {
 			return o.Queues() && o.Interface == q.Interface && o.Drops >= q.Drops && o.Drops > 0
 		})
 		list = append(list, q)
+	}
+	for i, q := range list {
+		drops := uint64(0) // by managed queues of the interface
+		for _, o := range list {
+			if o.Interface == q.Interface && slices.Contains(managed, o.Kind) {
+				drops += o.Drops
+			}
+		}
+		list[i].Shaped = slices.Contains(shapers, q.Kind) && q.Overlimits > 0 && q.Drops > 0 &&
+			q.Drops <= min(drops, q.Packets/20)
 	}
 	return list
 }

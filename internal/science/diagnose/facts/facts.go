@@ -49,6 +49,8 @@ type Host struct {
 	Counted []netstate.InterfaceCounters // growth between the readings
 	Queued  []queue
 	Traced  []netstate.KernelDrop // dropped between the readings
+	// Intervals are those of a text to which what grew belongs.
+	Intervals []netstate.Interval
 	// Packets of Traced that each counter includes: Named all of them, Benign those dropped without
 	// harm.
 	Named, Benign map[Tally]uint64

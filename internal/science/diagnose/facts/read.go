@@ -126,8 +126,10 @@ var finerParts = map[string]finer{
 	"conntrack": {of: "conntrack", has: func(h *Host) bool {
 		return h.State.Conntrack != nil && h.State.Conntrack.Most > 0 && h.State.Conntrack.Count > 0
 	}},
-	"echo":     {of: "probe", has: anyProbe(func(p netstate.Probe) bool { return p.Echo != nil })},
-	"path mtu": {of: "probe", has: anyProbe(func(p netstate.Probe) bool { return p.PathMTU != nil })},
+	"echo": {of: "probe", has: anyProbe(func(p netstate.Probe) bool { return p.Echo != nil })},
+	"path mtu": {of: "probe", has: anyProbe(func(p netstate.Probe) bool { // compared with that of the interface
+		return p.PathMTU != nil && p.InterfaceMTU > 0
+	})},
 	"lookups":  {of: "probe", has: anyProbe(func(p netstate.Probe) bool { return len(p.Resolvers) > 0 })},
 	"connects": {of: "probe", has: anyProbe(func(p netstate.Probe) bool { return len(p.Connects) > 0 })},
 	"clock sources": {of: "clock", has: func(h *Host) bool {

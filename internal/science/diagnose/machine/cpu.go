@@ -205,11 +205,11 @@ var LoadRules = []rule.Rule{
 
 // busy is the CPU time of one CPU between two readings, in seconds.
 type busy struct {
-	cpu                   int
+	cpu                   int // -1: all together, of a text that has no others
 	total, idle, steal    float64
 	user, system, softirq float64
 	niced                 float64 // part of user, of programs with a nice value above 0
-	shares                bool    // the times are shares of an interval of unknown length, from mpstat(1)
+	shares                bool    // the times are shares of an interval of a text, from mpstat(1) or sar(1)
 }
 
 // over returns the length of the interval in seconds. 0: unknown.
@@ -221,11 +221,11 @@ func (b busy) over() float64 {
 }
 
 // cpusBusy returns the CPUs' times between the readings; none if they are too close for the
-// kernel's ticks. Of pasted text they are the shares that mpstat(1) prints.
+// kernel's ticks. Of pasted text they are the shares that mpstat(1) or sar(1) prints.
 func cpusBusy(h *facts.Host) (list []busy) {
 	const least = 0.5 // s
 	for _, c := range h.State.CPULoad {
-		if c.CPU >= 0 && !h.Boot {
+		if (c.CPU >= 0 || len(h.State.CPULoad) == 1) && !h.Boot {
 			list = append(list, busy{cpu: c.CPU, total: 1, idle: c.Idle, steal: c.Steal, user: c.User, system: c.System,
 				softirq: c.IRQ + c.SoftIRQ, shares: true})
 		}
@@ -252,8 +252,12 @@ const mostCPUs = 6
 func cpuSaturated(_ facts.Trial, h *facts.Host) *record.Finding {
 	const full = 0.97
 	var list []any
+	busy := 0
 	for _, c := range cpusBusy(h) {
 		if c.idle+c.niced <= (1-full)*c.total && len(list) < mostCPUs {
+			if busy++; c.cpu < 0 {
+				busy = max(h.CPUs, 1)
+			}
 			list = append(list, fact.CPUTime{CPU: c.cpu, OverS: c.over(), Idle: c.idle / c.total,
 				Programs: c.user / c.total, Kernel: c.system / c.total, Interrupts: c.softirq / c.total})
 		}
@@ -261,7 +265,7 @@ func cpuSaturated(_ facts.Trial, h *facts.Host) *record.Finding {
 	if len(list) == 0 {
 		return nil
 	}
-	return facts.Found(cause.CPUSaturated, h, record.Likely, cause.CPUs{Full: len(list), Of: max(h.CPUs, len(list))}).
+	return facts.Found(cause.CPUSaturated, h, record.Likely, cause.CPUs{Full: busy, Of: max(h.CPUs, busy)}).
 		With(h.Name, list...)
 }
 

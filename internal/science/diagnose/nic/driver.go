@@ -42,6 +42,8 @@ var meaningRules = []meaningRule{
 		explains: []string{"nic-buffer-full", "pausing", "rx-dropped", "tcp-retransmissions"}},
 	{cause: cause.NICBufferFull, meanings: []string{"rx_fifo_full"}, least: 10, share: 1e-4, confidence: record.Likely,
 		explains: []string{"rx-dropped", "interface-errors", "tcp-retransmissions"}},
+	{cause: cause.ChecksumsByNIC, meanings: []string{"rx_bad_checksum"}, least: 100, share: 1e-4,
+		confidence: record.Possible},
 	{cause: cause.Paused, load: true, meanings: []string{"rx_pause"}, least: 10, confidence: record.Likely,
 		explains: []string{"qdisc-drop", "tx-dropped"}},
 	{cause: cause.Pausing, load: true, meanings: []string{"tx_pause"}, least: 10, confidence: record.Likely},

@@ -42,6 +42,8 @@ var Rules = []rule.Rule{
 	{ID: cause.OneCPU.Code, Host: true, Parts: []string{"interrupts", "cpus"}, Find: rule.EachNIC(oneCPU),
 		Explains: []string{"softirq-one-core"}},
 	{ID: cause.OffloadOff.Code, Host: true, Parts: []string{"features", "hardware"}, Find: rule.EachNIC(offloadOff)},
+	{ID: cause.OffloadsNotOffered.Code, Host: true, Parts: []string{"features", "driver"},
+		Find: rule.EachNIC(offloadsNotOffered)},
 	{ID: cause.Promiscuous.Code, Host: true, Parts: []string{"interface flags"}, Find: rule.EachNIC(promiscuous),
 		Explains: []string{"other-host-frames"}},
 	{ID: cause.MTUBelowMinimum.Code, Host: true, Parts: []string{"addresses", "mtus"},
@@ -50,7 +52,8 @@ var Rules = []rule.Rule{
 	{ID: cause.BridgeMTUMixed.Code, Host: true, Parts: []string{"bridges"}, Find: rule.Each(rule.EveryHost, bridgeMTU),
 		Explains: []string{"fragmentation-needed", "tx-dropped"}},
 	{ID: cause.MTUAboveUplink.Code, Host: true, Parts: []string{"mtus", "routes"},
-		Find: rule.Each(rule.EveryHost, mtuAboveUplink), Explains: []string{"fragmentation-needed", "fragmentation"}},
+		Find: rule.Each(rule.EveryHost, mtuAboveUplink), Explains: []string{"fragmentation-needed", "fragmentation",
+			"unreachable-sent"}},
 }
 
 // linkOf returns the state of a NIC's link as evidence.

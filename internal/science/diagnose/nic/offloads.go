@@ -58,6 +58,24 @@ func offloadOff(p facts.Port) *record.Finding {
 		append(apart, fact.OffloadOff{Interface: p.Interface.Interface, Feature: scatterGather, Option: "sg"})...)
 }
 
+// paravirtual are the drivers of NICs whose features the hypervisor chooses.
+var paravirtual = []string{"virtio_net", "vmxnet3", "hv_netvsc", "xen_netfront", "vif"}
+
+// offloadsNotOffered finds a NIC of a virtual machine without segmentation offload, which no command in
+// the machine can switch on: the hypervisor does not offer it.
+func offloadsNotOffered(p facts.Port) *record.Finding {
+	const feature = "tx-tcp-segmentation"
+	_, has := p.NIC.Features[feature]
+	// A snapshot leaves out what is off and fixed; a text has it, if it has the line.
+	fixed := slices.Contains(p.NIC.Fixed, feature) || len(p.Host.Pasted) == 0 && len(p.NIC.Features) > 0
+	if has || !fixed || !slices.Contains(paravirtual, p.NIC.CounterDriver()) {
+		return nil
+	}
+	return facts.FoundOn(cause.OffloadsNotOffered, p, record.Likely, cause.None{}).With(p.Host.Name,
+		fact.Driver{Interface: p.Interface.Interface, Driver: p.NIC.CounterDriver()},
+		fact.OffloadOff{Interface: p.Interface.Interface, Feature: feature, Option: "tso", Fixed: true})
+}
+
 // optionsOf returns the step that sets options of an interface.
 func optionsOf(p facts.Port, options setting.NIC) []record.Step {
 	options.Interface = p.Interface.Interface

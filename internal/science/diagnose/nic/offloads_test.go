@@ -59,3 +59,37 @@ func TestOffloads(t *testing.T) {
 		}
 	}
 }
+
+// TestOffloadsNotOffered: of a paravirtual NIC without TSO the hypervisor is named, and no command of this machine.
+func TestOffloadsNotOffered(t *testing.T) {
+	const tso = "tx-tcp-segmentation"
+	for _, c := range []struct {
+		name, driver string
+		change       func(s *netstate.HostSnapshot, n *netstate.NIC)
+		want         string
+	}{
+		{"a snapshot, which leaves out what is fixed", "virtio_net", nil, "offloads-not-offered nas likely"},
+		{"a text", "vmxnet3", func(s *netstate.HostSnapshot, n *netstate.NIC) {
+			s.Pasted, n.Fixed = []string{"features"}, []string{tso}
+		}, "offloads-not-offered nas likely"},
+		{"a text without the line", "virtio_net", func(s *netstate.HostSnapshot, _ *netstate.NIC) {
+			s.Pasted = []string{"features"}
+		}, ""},
+		{"offered", "virtio_net", func(_ *netstate.HostSnapshot, n *netstate.NIC) { n.Features[tso] = true }, ""},
+		{"no features", "virtio_net", func(_ *netstate.HostSnapshot, n *netstate.NIC) { n.Features = nil }, ""},
+		{"a card", "r8169", nil, ""},
+	} {
+		s := diagnosetest.HostNamed("nas", 15)
+		n := &s.State.NICs[0]
+		n.Driver, n.Features = c.driver, map[string]bool{"rx-gro": true}
+		if c.change != nil {
+			c.change(&s, n)
+		}
+		list := diagnosetest.FoundBy(diagnose.Hosts([]netstate.HostSnapshot{s}), "offloads-not-offered")
+		if got := diagnosetest.Names(list); got != c.want {
+			t.Errorf("%s: found %q, want %q", c.name, got, c.want)
+		} else if len(list) > 0 && len(list[0].Fix) > 0 {
+			t.Errorf("%s: %v", c.name, list[0].Fix)
+		}
+	}
+}

@@ -25,6 +25,8 @@ type parameter struct {
 	key   string
 	field int // index of the number in the value, from 0
 	wrong func(int64) bool
+	// unsure reports whether the finding is only possible with this value; nil: with none.
+	unsure func(int64) bool
 	// confidence of the finding; value is the setting that removes the cause.
 	confidence, value string
 	explains, atPeers []string
@@ -96,18 +98,23 @@ const (
 // threeSizes are parameters with a smallest, a middle and a largest size.
 var threeSizes = []string{receiveBuffer, sendBuffer, "net.ipv4.tcp_mem"}
 
-const small = 1 << 20 // bytes, for a buffer's largest size; the kernel's default is 4 MiB or more
+// Bytes, for a buffer's largest size. The kernel's own is 4 MiB or more, but with less than 512 MiB of
+// memory, of which it is a 128th (tcp_init in net/ipv4/tcp.c): then only paths of a long round-trip time need more.
+const small, usual = 1 << 20, 4 << 20
+
+func smallOfMemory(n int64) bool { return n >= small }
 
 var parametersOf = []parameter{
 	{cause: cause.WindowScalingOff, key: windowScaling, wrong: is(0), confidence: record.Certain, value: "1",
 		atPeers: []string{"window-limited"}, carries: received},
 	{cause: cause.SACKOff, key: "net.ipv4.tcp_sack", wrong: is(0), confidence: record.Likely, value: "1"},
 	{cause: cause.TimestampsOff, key: "net.ipv4.tcp_timestamps", wrong: is(0), confidence: record.Possible, value: "1"},
-	{cause: cause.ReceiveBufferSmall, key: receiveBuffer, field: 2, wrong: below(small), confidence: record.Likely,
-		value: "4096 131072 6291456", explains: []string{"receive-queue-pruned"}, atPeers: []string{"window-limited"},
+	{cause: cause.ReceiveBufferSmall, key: receiveBuffer, field: 2, wrong: below(usual), unsure: smallOfMemory,
+		confidence: record.Likely, value: "4096 131072 6291456",
+		explains: []string{"receive-queue-pruned"}, atPeers: []string{"window-limited"},
 		carries: received, holds: receiveHolds},
-	{cause: cause.SendBufferSmall, key: sendBuffer, field: 2, wrong: below(small), confidence: record.Likely,
-		value: "4096 16384 4194304", carries: sent, holds: sendHolds},
+	{cause: cause.SendBufferSmall, key: sendBuffer, field: 2, wrong: below(usual), unsure: smallOfMemory,
+		confidence: record.Likely, value: "4096 16384 4194304", carries: sent, holds: sendHolds},
 	{cause: cause.AutotuningOff, key: "net.ipv4.tcp_moderate_rcvbuf", wrong: is(0), confidence: record.Likely,
 		value: "1",
 		holds: windowHolds},
@@ -172,6 +179,9 @@ func (p parameter) rule() rule.Rule {
 				return nil
 			}
 			finding := facts.Found(p.cause, h, p.confidence, cause.None{}).With(h.Name, h.Parameter(p.key))
+			if p.unsure != nil && p.unsure(n) {
+				finding.Confidence = record.Possible
+			}
 			if p.carries != nil {
 				finding.With(h.Name, p.carries(h))
 			}

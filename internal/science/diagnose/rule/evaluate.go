@@ -68,6 +68,9 @@ func (s *Set) Trial(f facts.Trial) (findings []record.Finding) {
 func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 	e.Findings = []record.Finding{}
 	s.evaluate(now, func(r *Rule) bool { return !r.Foreign || foreign(now) }, func(r *Rule, found []record.Finding) {
+		for i := range found {
+			inInterval(r, now, &found[i])
+		}
 		missing := lacking(*r, now)
 		e.Unevaluated = append(e.Unevaluated, missing...)
 		// One host may have what another one lacks of a rule that compares them.
