@@ -25,7 +25,8 @@ type (
 	// RingMissed is the number of packets for which a NIC had no room in its receive ring.
 	RingMissed struct {
 		Interface string  `json:"interface"`
-		Driver    string  `json:"driver,omitempty"` // driver whose own counter it is; empty: the kernel's counter
+		Driver    string  `json:"driver,omitempty"`  // driver whose own counter it is; empty: the kernel's counter
+		Printed   string  `json:"printed,omitempty"` // what a system other than Linux calls the counter
 		Missed    float64 `json:"missed"`
 		Received  float64 `json:"received,omitempty"`
 		Time

@@ -6,10 +6,16 @@ type (
 	Counter struct {
 		Interface string  `json:"interface,omitempty"` // empty: a counter of the host
 		Name      string  `json:"name"`                // "TcpExt.ListenOverflows", "rx_dropped"
+		Printed   string  `json:"printed,omitempty"`   // what a system other than Linux calls it
 		Grew      uint64  `json:"grew"`
 		OverS     float64 `json:"over_s,omitempty"`     // seconds between the readings; 0: the window of a trial
 		Boot      bool    `json:"since_boot,omitempty"` // it counts since the boot
 		Packets   uint64  `json:"packets,omitempty"`    // packets counted in the same time; 0: not known
+	}
+	// LateCollisions are collisions of an interface that came after the time in which half-duplex ends see them.
+	LateCollisions struct {
+		Interface string `json:"interface"`
+		Frames    uint64 `json:"frames"`
 	}
 	// Time is how long something was counted.
 	Time struct {
@@ -36,6 +42,7 @@ type (
 
 var (
 	_ = is[Counter]("counter")
+	_ = is[LateCollisions]("late_collisions")
 	_ = is[Interval]("interval")
 	_ = is[Parameter]("parameter")
 	_ = is[Text]("text")
@@ -43,6 +50,9 @@ var (
 
 // Names returns the interface.
 func (c Counter) Names() []string { return []string{c.Interface} }
+
+// Names returns the interface.
+func (c LateCollisions) Names() []string { return []string{c.Interface} }
 
 // Names returns the key.
 func (p Parameter) Names() []string { return []string{p.Key} }

@@ -41,7 +41,12 @@ type HostSnapshot struct {
 	// synchronisation, open files, system (none of these). "interface counters/rx_errors" says that the text has this
 	// counter of an interface; others
 	// are 0 because they are not known. Empty: linerate read the host itself.
-	Pasted  []string    `json:"pasted,omitempty"`
+	Pasted []string `json:"pasted,omitempty"`
+	// CounterNames has what a system other than Linux calls counters of Reading, by their names there: of protocols
+	// the section and the words of netstat -s, "tcp: listen queue overflows"; of interfaces the head of a column of
+	// netstat -i, "rx_errors": "Ierrs". Absent: as Linux does.
+	CounterNames map[string]string `json:"counter_names,omitempty"`
+
 	State   HostState   `json:"state"`
 	Reading HostReading `json:"reading"`
 }
@@ -121,6 +126,8 @@ type HostState struct {
 	// KernelDrops are packets that the kernel dropped between the readings. Absent: the part
 	// "kfree_skb" in Parts has the reason.
 	KernelDrops *KernelDrops `json:"kernel_drops,omitempty"`
+	// BufferPools are the pools of memory for packets that have a limit, of FreeBSD and OpenBSD (netstat -m).
+	BufferPools []BufferPool `json:"buffer_pools,omitempty"`
 	// Probes has the results for the peers that were to be probed.
 	Probes []Probe `json:"probes,omitempty"`
 	// Parts says when each part was read and what is missing.
@@ -205,6 +212,16 @@ type Conntrack struct {
 	Most    int64 `json:"most"`
 	Buckets int64 `json:"buckets"`
 }
+
+// BufferPool is a pool of memory for packets. Used and Most are clusters, or KiB if Name says Kbytes.
+type BufferPool struct {
+	Name string `json:"name"` // "mbuf clusters", "Kbytes allocated to network"
+	Used int64  `json:"used"`
+	Most int64  `json:"most"`
+}
+
+// Full reports whether nine tenths of the pool are in use.
+func (p BufferPool) Full() bool { return p.Most > 0 && float64(p.Used) >= 0.9*float64(p.Most) }
 
 // Resolver has the content of resolv.conf(5).
 type Resolver struct {

@@ -54,10 +54,14 @@ type NIC struct {
 	Fixed []string `json:"fixed_features,omitempty"`
 	// Unmet are features that are requested and off, because another feature or the driver disables
 	// them.
-	Unmet    []string         `json:"unmet_features,omitempty"`
-	Queues   []NICQueue       `json:"queues,omitempty"`
-	IRQs     []IRQ            `json:"irqs,omitempty"`
-	Counters map[string]int64 `json:"driver_counters,omitempty"` // non-zero ones, by the driver's names
+	Unmet  []string   `json:"unmet_features,omitempty"`
+	Queues []NICQueue `json:"queues,omitempty"`
+	// Stalled are the transmit rings of a NIC of FreeBSD that are full because the NIC completes nothing (iflib(4)):
+	// "txq0". Absent: none is, or it was not read. RingStates reports whether it was.
+	Stalled    []string         `json:"stalled_rings,omitempty"`
+	RingStates bool             `json:"ring_states,omitempty"`
+	IRQs       []IRQ            `json:"irqs,omitempty"`
+	Counters   map[string]int64 `json:"driver_counters,omitempty"` // non-zero ones, by the driver's names
 	// CountersLike is the driver that has counters of such names, if Driver is absent (DriverOf).
 	// Relatives of a driver have its names too.
 	CountersLike string `json:"counters_like,omitempty"`

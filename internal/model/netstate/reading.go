@@ -101,11 +101,14 @@ type InterfaceCounters struct {
 	// RxCRC, RxLength and TxCarrier are parts of RxErrors and TxErrors (linux/if_link.h): damaged
 	// frames, frames too long for the interface, and lost carriers. RxNoHandler counts packets on
 	// an inactive device, such as a bond's standby member.
-	RxCRC       uint64 `json:"rx_crc_errors,omitempty"`
-	RxLength    uint64 `json:"rx_length_errors,omitempty"`
-	TxCarrier   uint64 `json:"tx_carrier_errors,omitempty"`
-	Collisions  uint64 `json:"collisions,omitempty"`
-	RxNoHandler uint64 `json:"rx_nohandler,omitempty"`
+	RxCRC      uint64 `json:"rx_crc_errors,omitempty"`
+	RxLength   uint64 `json:"rx_length_errors,omitempty"`
+	TxCarrier  uint64 `json:"tx_carrier_errors,omitempty"`
+	Collisions uint64 `json:"collisions,omitempty"`
+	// LateCollisions are those of Collisions after the first 512 bits of a frame, which only a full-duplex
+	// port at the other end or too long a cable causes (IEEE 802.3, clause 4). Only text of FreeBSD has them.
+	LateCollisions uint64 `json:"late_collisions,omitempty"`
+	RxNoHandler    uint64 `json:"rx_nohandler,omitempty"`
 	// AtNs is when this interface was read, on the conductor's clock.
 	AtNs int64 `json:"at_ns"`
 }

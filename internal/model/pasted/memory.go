@@ -21,7 +21,12 @@ var _ = register(
 		files: []string{"clocksource/clocksource0/*_clocksource"}})
 
 // system is what several lines say of a machine.
-type system struct{ synchronisation bool }
+type system struct {
+	synchronisation bool
+	// systems counts the lines that tell which operating system it is, by system, of told lines that were looked at.
+	systems map[string]int
+	told    int
+}
 
 // memory is what the lines of free(1) depend on.
 type memory struct{ available bool } // there is the column available

@@ -48,7 +48,8 @@ var interfaceColumns = map[string][2]string{
 	"TX-OK": {"TX", "packets"}, "TX-ERR": {"TX", "errors"}, "TX-DRP": {"TX", "dropped"},
 	"Ipkts": {"RX", "packets"}, "Ierrs": {"RX", "errors"}, "Ifail": {"RX", "errors"}, "Idrop": {"RX", "dropped"},
 	"Ibytes": {"RX", "bytes"}, "Opkts": {"TX", "packets"}, "Oerrs": {"TX", "errors"}, "Ofail": {"TX", "errors"},
-	"Obytes": {"TX", "bytes"}, "Drop": {"TX", "dropped"}, "Coll": {"TX", "collisions"}, "Colls": {"TX", "collisions"},
+	"Obytes": {"TX", "bytes"}, "Drop": {"TX", "dropped"}, "Odrop": {"TX", "dropped"}, "Coll": {"TX", "collisions"},
+	"Colls": {"TX", "collisions"},
 }
 
 // sameTable reports whether a line begins a second table of the machine, or one that lacks its head.
@@ -118,6 +119,9 @@ func (m *machine) tableCounters(name string, heads, values []string) {
 	for n, value := range values {
 		if to, is := interfaceColumns[heads[n]]; is {
 			m.setCounter(c, to[0], to[1], value)
+			if counter := counted[to[0]+" "+to[1]]; m.bsd && counter != "" {
+				m.counterName(counter, heads[n])
+			}
 		}
 	}
 }

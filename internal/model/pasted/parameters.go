@@ -66,13 +66,6 @@ func linuxParameter(line string) bool {
 	return sysctlRow.MatchString(line) && !bsdParameter(line) || applyingRow.MatchString(line)
 }
 
-// foreignParameter ignores the parameters of BSD systems, which are not those of Linux even if they
-// have the same name.
-func (m *machine) foreignParameter(line string) bool {
-	continued := m.command.is("sysctl") && m.last != nil && m.last.name == "sysctl of BSD" // a value of several lines
-	return (bsdParameter(line) || continued && !claimed(line, "sysctl of BSD")) && m.ignore()
-}
-
 // parameter parses a line of sysctl(8).
 func (m *machine) parameter(line string) bool {
 	if file := applyingRow.FindStringSubmatch(line); file != nil {

@@ -124,6 +124,7 @@ type context struct {
 	routeContext
 	snmpContext
 	bsdCounterContext
+	workstreamContext
 	managerContext
 	toolContext
 	tableContext

@@ -270,6 +270,7 @@ func (r *reader) take(f *format, l line) mark {
 		}
 		r.keep(m, f)
 		r.count(f, idle)
+		m.tellSystem(f, l.text)
 		return idle
 	}
 	if f.row == nil {
@@ -287,6 +288,7 @@ func (r *reader) take(f *format, l line) mark {
 	if result != unread {
 		r.keep(m, f)
 		r.count(f, result)
+		m.tellSystem(f, l.text)
 	}
 	return result
 }
@@ -462,6 +464,7 @@ func (r *reader) finish() {
 		m.finishProbes()
 		m.finishFirewall()
 		m.finishSystem()
+		m.finishSystemName()
 		m.finishMeasured()
 		if !m.used {
 			continue

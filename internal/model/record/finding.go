@@ -25,6 +25,9 @@ type Finding struct {
 	ID         cause.Code `json:"id"`
 	Host       string     `json:"host"`
 	Confidence string     `json:"confidence"` // Certain, Likely, Possible
+	// System is the operating system of the host if it is one of the BSDs or macOS
+	// (netstate.HostEnvironment.System). Such a finding has no steps: linerate changes settings of Linux only.
+	System string `json:"system,omitempty"`
 
 	// The following are words, which are not stored. Summary is the finding in one sentence.
 	// Evidence has a line for each of Facts. Fix has the Steps and the advice. Reference is a

@@ -65,9 +65,12 @@ type TextFormat struct {
 }
 
 // Unjudged returns the rules that could be evaluated on no host, and the parts that they lack or that
-// are missing of some interfaces. Both are in the order of the rules.
+// are missing of some interfaces. Both are in the order of the rules, without what a host's system does not have.
 func (e *Evaluation) Unjudged() (rules, parts []string) {
 	for _, u := range e.Unevaluated {
+		if u.Foreign {
+			continue
+		}
 		evaluated := slices.Contains(e.Evaluated, u.Rule)
 		if evaluated && u.Interfaces == "" {
 			continue
@@ -132,6 +135,10 @@ type Unevaluated struct {
 	Interfaces string `json:"interfaces,omitempty"` // "eth0, eth1"
 	// NotPasted reports whether the snapshot was read from pasted text that lacks the part.
 	NotPasted bool `json:"not_pasted,omitempty"`
+	// System is the host's operating system if it is not Linux (netstate.HostEnvironment.System), and Foreign
+	// reports whether nothing that it prints has the part.
+	System  string `json:"system,omitempty"`
+	Foreign bool   `json:"linux_only,omitempty"`
 }
 
 // Drop counts packets that were not delivered: the value of a counter, or the drops for which the

@@ -41,16 +41,23 @@ var marks = []struct{ prefix, system string }{
 	{"net.inet.tcp.synuselimit", OpenBSD}, {"net.inet6.ip6.forwarding", OpenBSD}, {"kern.maxclusters", OpenBSD},
 }
 
+// SystemOf returns the system whose parameters begin as a key does. Empty: several have such a key.
+func SystemOf(key string) string {
+	for _, m := range marks {
+		if strings.HasPrefix(key, m.prefix) {
+			return m.system
+		}
+	}
+	return ""
+}
+
 // guess detects the system that a file is for: the one with the most marks. A file without marks is
 // for Linux.
 func (f *File) guess() string {
 	votes := map[string]int{}
 	for _, l := range f.Lines {
-		for _, m := range marks {
-			if strings.HasPrefix(l.Key, m.prefix) {
-				votes[m.system]++
-				break
-			}
+		if system := SystemOf(l.Key); system != "" {
+			votes[system]++
 		}
 	}
 	best := Linux

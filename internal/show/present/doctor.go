@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/diagnose/rule"
@@ -119,10 +120,20 @@ func dropSources(list []record.DropSource) string {
 // unevaluated says which rules could not be evaluated, one line for each reason, with the hosts
 // that it applies to unless these are all.
 func unevaluated(e record.Evaluation, all bool) (list []document.Block) {
-	var reasons, pasted []string
-	rules, hosts := map[string][]string{}, map[string][]string{}
+	var reasons, pasted, systems, foreign []string
+	rules, hosts, lacking := map[string][]string{}, map[string][]string{}, map[string][]string{}
 	for _, u := range e.Unevaluated {
+		if u.Foreign {
+			if name := netstate.SystemName(u.System); !slices.Contains(e.Evaluated, u.Rule) {
+				foreign, rules[name] = words.Distinct(foreign, name), words.Distinct(rules[name], u.Rule)
+			}
+			continue
+		}
 		if u.NotPasted {
+			if !slices.Contains(e.Evaluated, u.Rule) || u.Interfaces != "" {
+				systems = words.Distinct(systems, u.System)
+				lacking[u.System] = words.Distinct(lacking[u.System], u.Part)
+			}
 			if evaluated := slices.Contains(e.Evaluated, u.Rule); !evaluated {
 				rules[""], pasted = words.Distinct(rules[""], u.Rule), words.Distinct(pasted, u.Part)
 			} else if u.Interfaces != "" {
@@ -145,8 +156,18 @@ func unevaluated(e record.Evaluation, all bool) (list []document.Block) {
 		texts = append(texts, fmt.Sprintf("%s, for which the text does not have: %s", words.Count(n, "rule"),
 			words.List(wording.PartNames(pasted))))
 	}
+	for _, name := range foreign {
+		texts = append(texts, fmt.Sprintf("%s, for what %s does not have or print",
+			words.Count(len(rules[name]), "rule"), name))
+	}
 	list = document.Statements("Unjudged", texts...)
-	if commands := wording.PartCommands(pasted); len(commands) > 0 {
+	var commands []string
+	for _, system := range systems {
+		for _, command := range wording.PartCommands(system, lacking[system]) {
+			commands = words.Distinct(commands, command)
+		}
+	}
+	if len(commands) > 0 {
 		if more := len(commands) - mostCommands; more > 0 && !all {
 			commands = append(commands[:mostCommands:mostCommands], words.Count(more, "further command")+": --all")
 		}

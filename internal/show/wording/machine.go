@@ -199,7 +199,8 @@ var (
 		if r.Boot {
 			since = within(0, true)
 		}
-		text := fmt.Sprintf("%s.%s: rx_missed_errors grew by %.0f%s", host, r.Interface, r.Missed, since)
+		text := fmt.Sprintf("%s.%s: %s grew by %.0f%s", host, r.Interface, cmp.Or(r.Printed, "rx_missed_errors"),
+			r.Missed, since)
 		if r.Received > 0 || !r.Boot { // 0 since the boot: not in the text
 			text += fmt.Sprintf(", while it received %.0f packets", r.Received)
 		}

@@ -49,6 +49,9 @@ var parts = []struct {
 	{"carrier changes", Part{"changes of carriers", "ip -s -s link; uptime"}},
 	{"bonds", Part{"bonds", "cat /proc/net/bonding/*"}},
 	{diagfacts.DriverCounters, Part{"counters of drivers", "ethtool -S IF"}},
+	{diagfacts.RingStates, Part{"states of rings", ""}},
+	{diagfacts.InterruptCounts, Part{"interrupts of queues", ""}},
+	{diagfacts.BufferPools, Part{"memory for packets", ""}},
 	{"snmp", Part{"protocol counters", "nstat -az"}},
 	{"sockets", Part{"sockets", "ss -tuanpmieo"}},
 	{"connections", Part{"connections", "ss -tuanpmieo"}},
@@ -115,12 +118,58 @@ func PartNames(ids []string) (names []string) {
 	return names
 }
 
-// PartCommands returns the commands that print parts, those that more rules need first.
-func PartCommands(ids []string) (commands []string) {
+// PartCommands returns the commands that print parts of a host of a system, those that more rules need first. The
+// system is as in record.Unevaluated; empty: Linux.
+func PartCommands(system string, ids []string) (commands []string) {
 	for _, p := range parts {
-		if slices.Contains(ids, p.id) && p.Command != "" && !slices.Contains(commands, p.Command) {
-			commands = append(commands, p.Command)
+		command := p.Command
+		if system != "" {
+			command = foreignCommand(system, p.id)
+		}
+		if slices.Contains(ids, p.id) && command != "" && !slices.Contains(commands, command) {
+			commands = append(commands, command)
 		}
 	}
 	return commands
+}
+
+// foreignCommand returns the command of another system than Linux that prints a part. Empty: none does.
+func foreignCommand(system, id string) string {
+	switch id {
+	case "interfaces", "addresses", "mtus", "macs", "bridges", "interface flags", "carrier", "nics", "duplex",
+		"autonegotiation", "wireless", "bonds":
+		return "ifconfig -a"
+	case "link modes":
+		if system == openBSD {
+			return "ifconfig IF media"
+		}
+		return "ifconfig -m IF"
+	case diagfacts.Base(diagfacts.Counters()):
+		if system == openBSD {
+			return "netstat -i; netstat -id"
+		}
+		return "netstat -idn"
+	case "snmp", diagfacts.BufferPools:
+		return "netstat -s; netstat -m" + map[string]string{freeBSD: "; netstat -Q",
+			openBSD: "; sysctl net.inet.ip.ifq"}[system]
+	case diagfacts.RingStates:
+		return "sysctl dev"
+	case diagfacts.InterruptCounts:
+		return "vmstat -i"
+	case "sockets", "connections", "udp sockets":
+		return "netstat -an"
+	case "tcp listeners":
+		return "netstat -Lan"
+	case "routes", diagfacts.EveryRoute:
+		return "netstat -rn"
+	case "neighbours":
+		return "arp -an"
+	case "kernel log":
+		return "dmesg"
+	case "cpus":
+		return "sysctl hw.ncpu"
+	case "echo":
+		return "ping -c 10 PEER"
+	}
+	return ""
 }

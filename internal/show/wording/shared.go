@@ -1,6 +1,7 @@
 package wording
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -21,7 +22,7 @@ const (
 
 var (
 	_ = spell(func(_ string, c fact.Counter) string {
-		text := fmt.Sprintf("%s grew by %d%s", c.Name, c.Grew, within(c.OverS, c.Boot))
+		text := fmt.Sprintf("%s grew by %d%s", cmp.Or(c.Printed, c.Name), c.Grew, within(c.OverS, c.Boot))
 		if c.Interface != "" {
 			text = c.Interface + ": " + text
 		}

@@ -144,7 +144,9 @@ func Worded(f record.Finding, alone bool) record.Finding {
 		f.Evidence = append(f.Evidence, Fact(one))
 	}
 	around := s.fix(f)
-	if !slices.Contains(around, theSteps) {
+	if f.System != "" {
+		around, f.Reference, f.Settings = foreignFix(f, around), foreignReference(f, f.Reference), nil
+	} else if !slices.Contains(around, theSteps) {
 		around = append([]string{theSteps}, around...)
 	}
 	for _, line := range around {

@@ -20,12 +20,14 @@ import (
 // growth is a rule about counters of /proc/net/snmp and /proc/net/netstat
 // (Documentation/networking/snmp_counter.rst) that grew between two readings.
 type growth struct {
-	cause     cause.Of[cause.None]
-	own, load bool     // as in rule.Rule
-	counters  []string // whose sum must grow
-	least     int64    // by at least this; 0: 1
-	of        []string // and by at least share of the growth of these, if it is not 0
-	share     float64
+	cause cause.Of[cause.None]
+	// own, load and foreign are as in rule.Rule.
+	own, load, foreign bool
+
+	counters []string // whose sum must grow
+	least    int64    // by at least this; 0: 1
+	of       []string // and by at least share of the growth of these, if it is not 0
+	share    float64
 	// confidence of the finding; possible if the counters grew by less than perS a second.
 	confidence string
 	perS       float64
@@ -43,12 +45,16 @@ type growth struct {
 	verdict string
 }
 
-// rule returns g as a rule for hosts.
+// rule returns g as a rule for hosts. The names of counters that Linux does not have are linerate's own, so that the
+// rule does not describe itself by them.
 func (g growth) rule() rule.Rule {
-	return rule.Rule{ID: g.cause.Code, Host: true, Own: g.own, Load: g.load, Growth: true,
-		When: &rule.Growing{Counters: g.counters, Least: g.least, Of: g.of, Share: g.share, PerS: g.perS},
+	r := rule.Rule{ID: g.cause.Code, Host: true, Own: g.own, Load: g.load, Foreign: g.foreign, Growth: true,
 		Find: rule.Each(rule.EveryHost, g.find), Parts: []string{facts.SNMP(g.counters...)}, Explains: g.explains,
 		AtPeers: g.atPeers}
+	if !g.foreign {
+		r.When = &rule.Growing{Counters: g.counters, Least: g.least, Of: g.of, Share: g.share, PerS: g.perS}
+	}
+	return r
 }
 
 func (g growth) find(_ facts.Trial, h *facts.Host) *record.Finding {
@@ -72,7 +78,7 @@ func (g growth) find(_ facts.Trial, h *facts.Host) *record.Finding {
 		finding.With(h.Name, other)
 	}
 	if g.share > 0 && of > 0 {
-		finding.With(h.Name, fact.Part{Grew: grown, Counters: g.of, Of: of})
+		finding.With(h.Name, fact.Part{Grew: grown, Counters: h.Called(g.of), Of: of})
 	}
 	if g.more != nil {
 		list, found := g.more(h)
@@ -132,8 +138,8 @@ func fullUDPBuffers(h *facts.Host) (list []int64) {
 	return list
 }
 
-// growths are the rules of tcp.go and ip.go.
-var growths = slices.Concat(tcpGrowths, ipGrowths)
+// growths are the rules of tcp.go, ip.go and foreign.go.
+var growths = slices.Concat(tcpGrowths, ipGrowths, foreignGrowths)
 
 // Drops are the counters that count dropped packets.
 var Drops = func() (list []facts.CounterDrop) {
@@ -152,11 +158,14 @@ type Counter struct {
 	Rules []string // codes of their causes, in the order of the rules
 }
 
-// Counters returns the counters that the rules for hosts use, sorted by name.
+// Counters returns the counters of Linux that the rules for hosts use, sorted by name.
 func Counters() (list []Counter) {
 	rules := map[string][]string{facts.FilterCounter: {"strict-rp-filter", "loose-rp-filter"}}
 	for _, g := range growths {
 		for _, name := range slices.Concat(g.counters, g.of) {
+			if g.foreign {
+				continue
+			}
 			if !slices.Contains(rules[name], g.cause.Code) {
 				rules[name] = append(rules[name], g.cause.Code)
 			}

@@ -20,6 +20,9 @@ func TestGrowths(t *testing.T) {
 	for _, g := range growths {
 		for _, short := range []bool{false, true} {
 			s := diagnosetest.HostNamed("nas", 15)
+			if g.foreign {
+				s.Host.OS = "freebsd"
+			}
 			n := max(g.least, 1)
 			if g.perS > 0 && !short {
 				n = max(n, int64(math.Ceil(g.perS*s.OverS)))

@@ -151,5 +151,13 @@ func dropped(h *facts.Host, others []facts.CounterDrop) (list []record.Drop) {
 		}
 	}
 	snmp("TcpExt.IPReversePathFilter", record.Drop{Verdict: facts.Harmful, Kind: record.DropReversePath})
+	for i := range list {
+		d := &list[i]
+		if printed := h.Names[d.Counter]; printed != "" { // of an interface
+			d.Counter = printed
+		} else if section, printed, is := strings.Cut(h.Names[d.Where+"."+d.Counter], ": "); is {
+			d.Where, d.Counter = section, printed
+		}
+	}
 	return list
 }

@@ -48,6 +48,19 @@ func (p Port) Counted() netstate.InterfaceCounters {
 	return p.Host.Counted[i]
 }
 
+// CountedOrEver is Counted or, of a host that was read once, what the interface counted since boot.
+func (p Port) CountedOrEver() (c netstate.InterfaceCounters, boot bool) {
+	if p.Host.OverS > 0 || p.Host.Boot {
+		return p.Counted(), p.Host.Boot
+	}
+	for _, c := range p.Host.Reading.End.Interfaces {
+		if c.Interface == p.Interface.Interface {
+			return c, true
+		}
+	}
+	return c, true
+}
+
 // countersKnown reports whether a pasted text has the counters of a driver whose names linerate knows:
 // those with one of the meanings, as far as the driver counts them.
 func (h *Host) countersKnown(meanings []string) bool {
@@ -200,7 +213,8 @@ func Counted(r netstate.HostReading) (list []netstate.InterfaceCounters) {
 			RxMissed: grown(b.RxMissed, end.RxMissed), RxOtherhost: grown(b.RxOtherhost, end.RxOtherhost),
 			RxCRC: grown(b.RxCRC, end.RxCRC), RxLength: grown(b.RxLength, end.RxLength),
 			TxCarrier: grown(b.TxCarrier, end.TxCarrier), Collisions: grown(b.Collisions, end.Collisions),
-			RxNoHandler: grown(b.RxNoHandler, end.RxNoHandler),
+			RxNoHandler:    grown(b.RxNoHandler, end.RxNoHandler),
+			LateCollisions: grown(b.LateCollisions, end.LateCollisions),
 		})
 	}
 	return list

@@ -39,6 +39,10 @@ type Host struct {
 	Boot    bool    // the first reading is that of the boot, with all counters 0
 	Shared  bool    // most of softnet_stat is from other network namespaces (hostload.Foreign)
 	CPUs    int
+	// System is the operating system if it is not Linux (netstate.HostEnvironment.System), and Names are what it
+	// calls counters (netstate.HostSnapshot.CounterNames).
+	System  string
+	Names   map[string]string
 	Flows   []record.Flow                // of the trial; for a run only
 	nics    map[string]int               // index in State.NICs by name of the interface
 	Pasted  []string                     // parts that a pasted text has; none: the snapshot was not pasted

@@ -32,11 +32,24 @@ func FoundOn[A any](c cause.Of[A], p Port, confidence string, args A) *record.Fi
 // Counter returns the growth of a counter of the host as evidence. Rules that use the same counter
 // return equal facts.
 func (h *Host) Counter(name string, n int64) fact.Counter {
-	c := fact.Counter{Name: name, Grew: uint64(n), Boot: h.Boot}
+	c := fact.Counter{Name: name, Grew: uint64(n), Boot: h.Boot, Printed: h.Names[name]}
 	if !h.Boot {
 		c.OverS = h.OverS
 	}
 	return c
+}
+
+// Called returns what the host's system calls counters: on Linux by their names; elsewhere those that it has.
+func (h *Host) Called(names []string) (called []string) {
+	if h.System == "" {
+		return names
+	}
+	for _, name := range names {
+		if printed := h.Names[name]; printed != "" {
+			called = append(called, printed)
+		}
+	}
+	return called
 }
 
 // Time returns the time between the host's readings or since its boot, as part of a fact.

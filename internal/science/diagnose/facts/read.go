@@ -74,6 +74,11 @@ var finerParts = map[string]finer{
 	"interrupts": {of: "nics", has: anyNIC(func(n netstate.NIC) bool {
 		return slices.ContainsFunc(n.IRQs, func(i netstate.IRQ) bool { return i.Affinity != "" })
 	})},
+	RingStates:  {of: "nics", has: anyNIC(func(n netstate.NIC) bool { return n.RingStates })},
+	BufferPools: {of: "", has: func(h *Host) bool { return len(h.State.BufferPools) > 0 }},
+	InterruptCounts: {of: "nics", has: anyNIC(func(n netstate.NIC) bool {
+		return slices.ContainsFunc(n.IRQs, func(i netstate.IRQ) bool { return i.Count > 0 })
+	})},
 	"carrier changes": {of: "nics", has: func(h *Host) bool {
 		return h.State.UptimeS > 0 && anyNIC(func(n netstate.NIC) bool { return n.CarrierChanges > 0 })(h)
 	}},

@@ -96,7 +96,7 @@ func rxMissed(f facts.Trial) (findings []record.Finding) {
 			}
 			is := fact.RingMissed{Interface: d.Interface, Missed: d.RxMissed, Received: d.RxPackets}
 			if o := f.Host(h.Host); o != nil {
-				is.Time = o.Time()
+				is.Time, is.Printed = o.Time(), o.Names[facts.Missed]
 			}
 			if d.RxMissed == 0 {
 				is = missedByDriver(f, h.Host, d.Interface)

@@ -135,8 +135,12 @@ func collisions(h *facts.Host, c netstate.InterfaceCounters) *record.Finding {
 	if c.Collisions == 0 {
 		return nil
 	}
-	return countedOn(cause.Collisions, tunnel(h, c.Interface), h, record.Likely, c.Interface, "collisions",
+	f := countedOn(cause.Collisions, tunnel(h, c.Interface), h, record.Likely, c.Interface, "collisions",
 		c.Collisions, c.TxPackets)
+	if c.LateCollisions > 0 {
+		f.With(h.Name, fact.LateCollisions{Interface: c.Interface, Frames: c.LateCollisions})
+	}
+	return f
 }
 
 func otherHostFrames(h *facts.Host, c netstate.InterfaceCounters) *record.Finding {

@@ -66,7 +66,16 @@ func halfDuplex(p facts.Port) *record.Finding {
 	if p.NIC.Duplex != "half" || !p.NIC.Carrier || !p.Hardware() {
 		return nil
 	}
-	return found(cause.HalfDuplex, p, record.Certain, cause.None{}, linkOf(p))
+	f := found(cause.HalfDuplex, p, record.Certain, cause.None{}, linkOf(p))
+	if c, boot := p.CountedOrEver(); c.Collisions > 0 { // which follow from it
+		is := p.Host.Counter("collisions", int64(c.Collisions))
+		is.Interface, is.Packets = p.Interface.Interface, c.TxPackets
+		if is.Boot = boot; boot {
+			is.OverS = 0
+		}
+		f.With(p.Host.Name, is)
+	}
+	return f
 }
 
 func speedBelowBest(p facts.Port) *record.Finding {

@@ -67,7 +67,7 @@ func (s *Set) Trial(f facts.Trial) (findings []record.Finding) {
 // for rules with Growth also to what was counted since the boot.
 func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 	e.Findings = []record.Finding{}
-	s.evaluate(now, func(*Rule) bool { return true }, func(r *Rule, found []record.Finding) {
+	s.evaluate(now, func(r *Rule) bool { return !r.Foreign || foreign(now) }, func(r *Rule, found []record.Finding) {
 		for i := range found {
 			inInterval(r, now, &found[i])
 		}
@@ -75,6 +75,9 @@ func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 		e.Unevaluated = append(e.Unevaluated, missing...)
 		// One host may have what another one lacks of a rule that compares them.
 		lack := 0
+		if r.Foreign {
+			lack = linuxes(now)
+		}
 		for _, m := range missing {
 			if m.Interfaces == "" {
 				lack++
@@ -100,6 +103,7 @@ func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 		e.Findings = append(e.Findings, found[:min(len(found), MostFindings)]...)
 	})
 	e.Findings = append([]record.Finding{}, s.Merge(e.Findings)...)
+	systems(now, e.Findings)
 	cabled(now, e.Findings)
 	s.explain(e.Findings)
 	slices.SortStableFunc(e.Findings, func(a, b record.Finding) int {

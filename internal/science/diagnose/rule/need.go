@@ -2,6 +2,7 @@ package rule
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -12,6 +13,14 @@ import (
 // part. Of a part that a text has of some interfaces of a host only, the entry names the others.
 func lacking(r Rule, f facts.Trial) (list []record.Unevaluated) {
 	for _, h := range f.Hosts {
+		if r.Foreign && h.System == "" {
+			continue
+		}
+		if i := slices.IndexFunc(r.needs(), h.Foreign); i >= 0 {
+			list = append(list, record.Unevaluated{Rule: r.ID, Host: h.Name, Part: facts.Base(r.needs()[i]),
+				System: h.System, Foreign: true})
+			continue
+		}
 		for _, part := range r.needs() {
 			if err := h.Missing(part); err != nil {
 				notPasted, name := errors.Is(err, facts.ErrNotPasted), facts.Base(part)
@@ -19,13 +28,13 @@ func lacking(r Rule, f facts.Trial) (list []record.Unevaluated) {
 					name = facts.Whole(part)
 				}
 				list = append(list, record.Unevaluated{Rule: r.ID, Host: h.Name, Part: name, NotPasted: notPasted,
-					Why: name + ": " + err.Error()})
+					System: h.System, Why: name + ": " + err.Error()})
 				break
 			}
 			if names := h.Lacking(part); len(names) > 0 {
 				list = append(list, record.Unevaluated{Rule: r.ID, Host: h.Name, Part: facts.Base(part),
-					Interfaces: strings.Join(names, ", "),
-					NotPasted:  true, Why: facts.Base(part) + ": " + facts.ErrNotPasted.Error()})
+					Interfaces: strings.Join(names, ", "), System: h.System,
+					NotPasted: true, Why: facts.Base(part) + ": " + facts.ErrNotPasted.Error()})
 			}
 		}
 	}

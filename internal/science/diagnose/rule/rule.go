@@ -40,8 +40,11 @@ type Rule struct {
 	// nearly does. Set.Around reports a finding of such a rule only if there is such a flow; nil: the
 	// rule is not about a buffer or queue.
 	Holds func(*facts.Host, record.Flow) bool
-	// When is how much counters must grow for a finding; nil: the rule is not only about counters.
+	// When is how much counters must grow for a finding; nil: the rule is not only about counters of Linux.
 	When *Growing
+	// Foreign reports whether the rule is about the BSDs and macOS only. Other rules are about Linux, and about
+	// those systems as well where what they print has the parts.
+	Foreign bool
 	// Parts are the parts of a snapshot that the rule needs, with details where it uses single values of
 	// a part (facts.SNMP, facts.Parameters). None: the interfaces or, with Growth, their counters; of a
 	// rule for trials what only a measurement shows.

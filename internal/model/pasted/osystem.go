@@ -1,0 +1,112 @@
+package pasted
+
+import (
+	"slices"
+
+	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
+	"linerate/internal/model/settingfile"
+)
+
+// everywhere are the formats that not only Linux has.
+var everywhere = []string{"ifconfig", "netstat", "netstat -i", "netstat -m", "netstat -s", "netstat -s (BSD)",
+	"netstat -Q", "vmstat -i", "route", "arp", "dmesg", "syslog", "sysctl", "sysctl of BSD", "sysctl.conf", "uname",
+	"hostname", "uptime", "ping", "mtr", "traceroute", "iperf3 -J", "lldpctl", "lldpctl -f json", "lspci", "nproc",
+	"chronyc"}
+
+// mostTelling bounds the lines of a machine that are looked at for its system.
+const mostTelling = 5000
+
+// systemRows are lines that only the named system prints, or, with netstate.OtherBSD, only the BSDs and macOS.
+var systemRows = []struct {
+	system string
+	row    *pattern.Pattern
+}{
+	{settingfile.FreeBSD, pattern.MustCompile(`^(?:\S+: flags=[0-9a-f]+<[A-Z0-9_,]*> metric \d+ mtu \d+` +
+		`|(?:---<<BOOT>>---|FreeBSD \d|Copyright \(c\) 1992-\d+ The FreeBSD)|\s*\d+/\d+/\d+(?:/\d+)? (?:mbufs` +
+		`|mbuf clusters) in use \(current/cache|\s*\d+/\d+/\d+ requests for (?:mbufs|jumbo clusters) ` +
+		`|Name\s+Mtu\s+Network\s+Address\s+Ipkts\s+Ierrs\s+Idrop|\s+\d+ (?:syncache` +
+		`|hostcache) entries added)`)},
+	{settingfile.OpenBSD, pattern.MustCompile(`^(?:\s+lladdr [0-9a-f:]{17}$|\s+index \d+ priority \d+ llprio \d+` +
+		`|Destination\s+Gateway\s+Flags\s+Refs\s+Use\s+Mtu\s+Prio\s+Iface` +
+		`|OpenBSD \d|Name\s+Mtu\s+Network\s+Address\s+(?:Ipkts\s+Ifail|Ibytes\s+Obytes$)` +
+		`|\s+\d+ packets? (?:received|sent) software-checksummed` +
+		`|\s*\d+/\d+(?:/\d+)? mbuf \d+ byte clusters in use|\s*\d+/\d+/\d+ Kbytes allocated to network)`)},
+	{settingfile.MacOS, pattern.MustCompile(`^(?:(?:en|awdl|llw|utun|anpi` +
+		`|ap)\d+(?:: flags=[0-9a-f]+<[A-Z0-9_,]*> mtu |\*?\s+\d+\s+<Link#)|\s*\d+/\d+ mbuf \d+KB clusters in use` +
+		`|\s*\d+ KB allocated to network|Darwin )`)},
+	{netstate.NetBSD, pattern.MustCompile(`^(?:\S+: flags=0x[0-9a-f]+<|\s+address: [0-9a-f:]{17}$|NetBSD \d)`)},
+	{netstate.OtherBSD, pattern.MustCompile(`^(?:\S+\s+\d+\s+<Link(?:#\d+)?>\s|(?:tcp|udp)46?\s+\d` +
+		`|\s+(?:media|status): |Destination\s+Gateway\s+Flags\s+(?:Refs\s+Use\s+)?Netif\s+Expire` +
+		`|\S+ \([0-9a-f.:]+\) at \S+ on \S+ .*\[(?:ethernet|vlan|bridge)\])`)},
+}
+
+// tellSystem counts what a line that was read says of the system of the machine.
+func (m *machine) tellSystem(f *format, line string) {
+	if m.told++; m.told > mostTelling {
+		return
+	}
+	if !slices.Contains(everywhere, f.name) {
+		m.systems[settingfile.Linux]++
+		return
+	}
+	system := ""
+	switch {
+	case f.name == "sysctl of BSD":
+		system = systemOfParameter(line)
+	case f.name == "netstat -s (BSD)", f.name == "netstat -m", f.name == "vmstat -i":
+		system = netstate.OtherBSD
+	case f.name == "netstat -Q":
+		system = settingfile.FreeBSD
+	}
+	for _, s := range systemRows {
+		if s.row.MatchString(line) {
+			system = s.system
+			break
+		}
+	}
+	if system != "" {
+		m.systems[system]++
+	}
+}
+
+// systemOfParameter returns the system of a line of sysctl(8) of a BSD. OpenBSD prints "=" without spaces.
+func systemOfParameter(line string) string {
+	row := bsdRow.FindStringSubmatch(line)
+	switch {
+	case row == nil:
+		return netstate.OtherBSD
+	case row[2] == "=":
+		return settingfile.OpenBSD
+	}
+	if system := settingfile.SystemOf(row[1]); system == settingfile.MacOS || onlyFreeBSD.MatchString(row[1]) {
+		return system
+	}
+	return netstate.OtherBSD
+}
+
+// onlyFreeBSD matches keys that macOS does not have.
+var onlyFreeBSD = pattern.MustCompile(`^(?:dev|vfs|security|net\.isr|hw\.ix|hw\.igb|hw\.em)\.|^kern\.ipc\.(?:nmb` +
+	`|soacc)`)
+
+// finishSystemName decides which system the machine has by most of the lines that tell it, unless uname(1) or
+// hostnamectl(1) said it. What only says that it is one of the BSDs counts if nothing says which.
+func (m *machine) finishSystemName() {
+	if m.Host.OS != "" {
+		return
+	}
+	best, most := "", 0
+	for _, system := range []string{settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD, settingfile.MacOS,
+		netstate.NetBSD, netstate.OtherBSD} {
+		if n := m.systems[system]; n > most && !(system == netstate.OtherBSD && best != "") {
+			best, most = system, n
+		}
+	}
+	switch best {
+	case settingfile.Linux: // which is what a host is that nothing is known of
+	case settingfile.MacOS:
+		m.Host.OS = "darwin" // in the words of uname(1)
+	default:
+		m.Host.OS = best
+	}
+}
