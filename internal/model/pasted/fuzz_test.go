@@ -60,7 +60,7 @@ func FuzzFormats(f *testing.F) {
 		c, _ := commandOf(command)
 		r := reader{member: "member"}
 		r.begin(start{host: "nas", command: c, formats: formats[int(n)%len(formats):][:1]})
-		r.text(text)
+		r.text(text, 0)
 		r.finish()
 		lines := 0
 		for line := range strings.Lines(text) {
