@@ -110,7 +110,8 @@ func TestLinesDeleted(t *testing.T) {
 var rows = []string{"blackhole-route", "unread-data", "half-duplex", "link-down", "pcie-narrow", "neighbour-failed",
 	"probe-unanswered", "parameter-set-twice",
 	"powersave-governor", "interface-errors", "same-subnet-interfaces", "same-subnet-mtu", "fault-logged",
-	"listen-overflow", "udp-queue-full"}
+	"listen-overflow", "udp-queue-full", "network-buffers-denied", "network-buffers-delayed", "network-buffers-short",
+	"transmit-ring-stalled", "interrupts-of-one-queue"}
 
 func deleted(t *testing.T, what, text, less string) {
 	t.Helper()
