@@ -36,6 +36,9 @@ var (
 	flgRow  = pattern.MustCompile(`^(\S{1,16})\s+(\d{1,6})((?:\s+\d{1,20}){8,9})\s+([A-Zdmps]{1,12}|\[NO FLAGS\])$`)
 	noStats = pattern.MustCompile(`^\S{1,16}\s+\d{1,6}\s+(?:\d+\s+)?-?\s*no statistics available -`)
 
+	// macInterface matches names of macOS, which has no column Idrop.
+	macInterface = pattern.MustCompile(`^(?:en|awdl|llw|utun|anpi|ap)\d+$`)
+
 	deviceHead = pattern.MustCompile(`^\s*(?:Inter-\|\s+Receive\s+\|\s+Transmit|face \|bytes\s+packets errs drop fifo)`)
 	loopback   = pattern.MustCompile(`^lo\d*$`)
 	deviceRow  = pattern.MustCompile(`^\s*([^\s:]{1,15}(?::\d{1,5})?):\s*(\d{1,20}(?:\s+\d{1,20}){15})$`)
@@ -137,6 +140,8 @@ func (m *machine) bsdLink(row []string) bool {
 	heads := []string{"Ipkts", "Ierrs", "Idrop", "Opkts", "Oerrs", "Coll"}
 	if m.bsd {
 		heads = m.heads[4:]
+	} else if macInterface.MatchString(name) {
+		return false // those heads are FreeBSD's
 	}
 	address := ""
 	if len(values) > len(heads) || len(values) > 0 && !isNumber(values[0]) {

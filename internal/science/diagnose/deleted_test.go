@@ -88,7 +88,7 @@ func TestOutputsDeleted(t *testing.T) {
 }
 
 // head matches the first line of what a tool prints of an interface or of a file.
-var head = regexp.MustCompile(`^(\S+: flags=|\d+: |\S.* for \S+:$|\S.*:$|==> )`)
+var head = regexp.MustCompile(`^(\S+: flags=|\d+: |\S.* for \S+:$|\S.*:$|==> |Slave Interface: )`)
 
 // TestLinesDeleted is the same for single lines that are not those of commands.
 func TestLinesDeleted(t *testing.T) {
@@ -112,7 +112,10 @@ var rows = map[string]string{"blackhole-route": "routes", "unread-data": "socket
 	"udp-queue-full": "sockets", "half-duplex": "NICs", "link-down": "interfaces", "interface-errors": "interfaces",
 	"same-subnet-interfaces": "interfaces with addresses", "same-subnet-mtu": "interfaces with addresses",
 	"pcie-narrow": "PCI devices", "powersave-governor": "CPUs", "neighbour-failed": "neighbours",
-	"probe-unanswered": "peers of ping", "parameter-set-twice": "lines of files", "fault-logged": "lines of the log"}
+	"gateway-unresolved": "neighbours", "probe-unanswered": "peers of ping", "parameter-set-twice": "lines of files",
+	"fault-logged": "lines of the log", "network-buffers-denied": "counters of buffers",
+	"network-buffers-delayed": "counters of buffers", "network-buffers-short": "counters of buffers",
+	"transmit-ring-stalled": "rings", "interrupts-of-one-queue": "interrupts"}
 
 func deleted(t *testing.T, what, text, less string) {
 	t.Helper()
