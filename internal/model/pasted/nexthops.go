@@ -65,9 +65,13 @@ func (m *machine) resolverLine(line string) bool {
 	if line = strings.TrimSpace(line); strings.HasPrefix(line, "#") || strings.HasPrefix(line, ";") {
 		return m.ignore()
 	}
-	if m.State.Resolver == nil {
-		m.State.Resolver = &netstate.Resolver{}
-	}
 	r := m.State.Resolver
-	return len(line) <= 1000 && len(r.Servers)+len(r.Options) < mostServers && r.Line(line)
+	if r == nil {
+		r = &netstate.Resolver{}
+	}
+	if len(line) > 1000 || len(r.Servers)+len(r.Options) >= mostServers || !r.Line(line) {
+		return false
+	}
+	m.State.Resolver = r
+	return true
 }
