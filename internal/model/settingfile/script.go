@@ -126,6 +126,8 @@ func (s *script) run(text string, at func(int) int) {
 			s.write(e)
 		case e.Odd != "":
 			s.note(Odd, e, e.Odd)
+		case e.Mistake:
+			s.note(Wrong, e, e.Skip)
 		default:
 			s.note(Unread, e, e.Skip)
 		}

@@ -52,22 +52,23 @@ func (f *File) conf(text string) {
 			f.Apart[len(f.Apart)-1].Why = `a backslash does not continue a line: write all values on one line`
 		}
 	}
-	if l := f.first(); l != nil && strings.HasPrefix(text, byteOrderMark) && (f.System == "" || f.System == Linux) {
-		l.Slip, l.Written = "the file begins with a byte order mark, which becomes part of the name: save it as UTF-8 "+
-			"without one", l.Setting()
+	if strings.Contains(text, byteOrderMark) && f.Format == sysctlConf && (f.System == "" || f.System == Linux) {
+		f.marked(strings.Split(text, "\n"))
 	}
 }
 
-// byteOrderMark is what editors of Windows begin files with. Neither procps nor systemd skips it.
+// byteOrderMark is what editors of Windows begin files with, also those that are joined to others. Neither
+// procps nor systemd skips it.
 const byteOrderMark = "\ufeff"
 
-// first returns the parameter on the first line of a list, if programs accept the rest of it. Nil: there
-// is none.
-func (f *File) first() *Line {
-	if f.Format != sysctlConf || len(f.Lines) == 0 || f.Lines[0].Line != 1 || f.Lines[0].Slip != "" {
-		return nil
+// marked remarks on the parameters on lines that begin with a byte order mark, if programs accept the rest.
+func (f *File) marked(lines []string) {
+	for i := range f.Lines {
+		if l := &f.Lines[i]; l.Slip == "" && l.Line <= len(lines) && strings.HasPrefix(lines[l.Line-1], byteOrderMark) {
+			l.Slip, l.Written = "the line begins with a byte order mark, which becomes part of the name: save the file "+
+				"as UTF-8 without one", l.Setting()
+		}
 	}
-	return &f.Lines[0]
 }
 
 // tops are the first parts of the names of Linux' parameters: the directories of /proc/sys.

@@ -82,6 +82,8 @@ type Event struct {
 	// Skip says why a part of the script is not followed. Odd is a remark on a command that is
 	// followed, but does not do the same in every shell.
 	Skip, Odd string
+	// Mistake says that what is skipped is none of a shell's language.
+	Mistake bool
 }
 
 // Command is a command that is executed. Names of sudo(8), env(1) and the like are left out.
@@ -204,7 +206,8 @@ func (s *Script) nested(text string, at func(int) int) {
 	} else if lang, is := err.(syntax.LangError); is {
 		line, why = int(lang.Pos.Line()), lang.Feature+" is not a feature of the shell"
 	}
-	s.add(at(max(line, 1)), lineOf(text, line), Event{Skip: "syntax error, where a shell ends the script: " + why})
+	s.add(at(max(line, 1)), lineOf(text, line), Event{Mistake: true,
+		Skip: "syntax error, where a shell ends the script: " + why})
 }
 
 // dottedKey matches a key of an associative array that the parser takes for a number with a point.

@@ -115,7 +115,14 @@ var yamlErrorAt = regexp.MustCompile(`^yaml: (line [0-9]+: )?`)
 
 // parseYAML parses one document. Mistake says what is not YAML; empty: nothing.
 func parseYAML(text string) (parsed yaml.Node, mistake string) {
-	if err := yaml.Unmarshal([]byte(text), &parsed); err != nil {
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	err := decoder.Decode(&parsed)
+	if err == nil {
+		if err = decoder.Decode(&yaml.Node{}); err == nil { // a value behind the first, such as [section] of INI
+			return parsed, "more than one value in a document"
+		}
+	}
+	if !errors.Is(err, io.EOF) {
 		mistake = yamlErrorAt.ReplaceAllString(err.Error(), "")
 	}
 	return parsed, mistake

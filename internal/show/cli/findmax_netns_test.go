@@ -50,8 +50,9 @@ func TestFindMax(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		// Progress is printed every 10 s at most: the second line is of one of the trials in between.
 		for lines, sent := bufio.NewScanner(errs), false; lines.Scan(); {
-			if !sent && strings.Contains(lines.Text(), "trial 4") {
+			if text := lines.Text(); !sent && strings.Contains(text, "trial ") && !strings.Contains(text, "trial 1 ") {
 				sent = true
 				_ = cmd.Process.Signal(syscall.SIGINT)
 			}
@@ -61,7 +62,7 @@ func TestFindMax(t *testing.T) {
 		if err := json.Unmarshal(out.Bytes(), &m); err != nil || cmd.ProcessState.ExitCode() != ExitInterrupted {
 			t.Fatalf("%v: %s, exit status %d", err, out.String(), cmd.ProcessState.ExitCode())
 		}
-		if f := m.FindMax; f == nil || f.Found() || f.Why != "the search was interrupted" || len(f.Trials) != 3 {
+		if f := m.FindMax; f == nil || f.Found() || f.Why != "the search was interrupted" || len(f.Trials) == 0 {
 			t.Errorf("%+v", f)
 		}
 	})
