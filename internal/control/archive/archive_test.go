@@ -242,6 +242,7 @@ func used(f func()) int64 {
 
 // TestBombs: what is larger than the bounds is named, and takes no more memory than they say.
 func TestBombs(t *testing.T) {
+	kerneltest.Slow(t)
 	many := func() []byte {
 		var b bytes.Buffer
 		w := zip.NewWriter(&b)
@@ -323,6 +324,7 @@ func TestBombs(t *testing.T) {
 
 // TestManyMembers: of a million members only so many are looked at.
 func TestManyMembers(t *testing.T) {
+	kerneltest.Slow(t)
 	var block bytes.Buffer
 	w := tar.NewWriter(&block)
 	for n := range 1000 {
