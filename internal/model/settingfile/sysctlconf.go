@@ -64,7 +64,8 @@ const byteOrderMark = "\ufeff"
 // marked remarks on the parameters on lines that begin with a byte order mark, if programs accept the rest.
 func (f *File) marked(lines []string) {
 	for i := range f.Lines {
-		if l := &f.Lines[i]; l.Slip == "" && l.Line <= len(lines) && strings.HasPrefix(lines[l.Line-1], byteOrderMark) {
+		l := &f.Lines[i]
+		if l.Slip == "" && l.Line <= len(lines) && strings.HasPrefix(lines[l.Line-1], byteOrderMark) {
 			l.Slip, l.Written = "the line begins with a byte order mark, which becomes part of the name: save the file "+
 				"as UTF-8 without one", l.Setting()
 		}
