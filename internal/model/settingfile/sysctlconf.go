@@ -66,8 +66,8 @@ func (f *File) marked(lines []string) {
 	for i := range f.Lines {
 		l := &f.Lines[i]
 		if l.Slip == "" && l.Line <= len(lines) && strings.HasPrefix(lines[l.Line-1], byteOrderMark) {
-			l.Slip, l.Written = "the line begins with a byte order mark, which becomes part of the name: save the file "+
-				"as UTF-8 without one", l.Setting()
+			l.Slip, l.Written = "the line begins with a byte order mark, which becomes part of the name: save the "+
+				"file as UTF-8 without one", l.Setting()
 		}
 	}
 }
