@@ -40,7 +40,8 @@ func TestFindMax(t *testing.T) {
 			t.Errorf("%g/s, %+v", m.RatePerS, f)
 		}
 
-		cmd := in(t, "client", append([]string{"measure", "--json"}, search...)...)
+		// Progress is printed every 10 s at most: with longer trials the second line is of one in the middle.
+		cmd := in(t, "client", append(append([]string{"measure", "--json"}, search...), "--duration", "3s")...)
 		var out bytes.Buffer
 		cmd.Stdout = &out
 		errs, err := cmd.StderrPipe()
@@ -50,7 +51,6 @@ func TestFindMax(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// Progress is printed every 10 s at most: the second line is of one of the trials in between.
 		for lines, sent := bufio.NewScanner(errs), false; lines.Scan(); {
 			if text := lines.Text(); !sent && strings.Contains(text, "trial ") && !strings.Contains(text, "trial 1 ") {
 				sent = true
