@@ -63,7 +63,7 @@ func supportconfigText(sections ...string) string {
 	return text
 }
 
-// TestProducts: the hosts of the archives of each product are told apart and named, and what their members
+// TestProducts: the hosts of the archives of each product are distinguished and named, and what their members
 // have is read: as "host: parts". What has no meaning is not among what is not understood.
 func TestProducts(t *testing.T) {
 	sos := func(name string, last int) map[string]string {

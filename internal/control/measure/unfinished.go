@@ -102,7 +102,7 @@ func (s *session) unfinished(u *unfinished) *record.Run {
 }
 
 // Recover makes what was saved of a measurement that was killed its only trial, and concludes from it.
-// Trust checks and latencies need the readings at the end of the window, which nobody made.
+// Trust checks and latencies need the readings at the end of the window, which was not made.
 func Recover(run *record.Run) {
 	if run.Unfinished == nil || len(run.Trials) > 0 || run.Status != notebook.Interrupted {
 		return

@@ -23,9 +23,7 @@ var _ = register(
 // system is what several lines say of a machine.
 type system struct {
 	synchronisation bool
-	// systems counts the lines that tell which operating system it is, by system, of told lines that were looked at.
-	systems map[string]int
-	told    int
+	operatingSystem
 }
 
 // memory is what the lines of free(1) depend on.
@@ -34,7 +32,8 @@ type memory struct{ available bool } // there is the column available
 var (
 	freeHead = pattern.MustCompile(`^\s+total\s+used\s+free\s+shared\s+(?:buffers\s+cached|buff/cache\s+available|` +
 		`buffers\s+cache\s+available)\s*$`)
-	freeRow = pattern.MustCompile(`^Mem:\s+(\d{1,15}(?:\.\d+)?)([BKMGTPi]*)\s+(?:\S+\s+){3,5}?(\d{1,15}(?:\.\d+)?)([BKMGTPi]*)\s*$`)
+	freeRow = pattern.MustCompile(`^Mem:\s+(\d{1,15}(?:\.\d+)?)([BKMGTPi]*)\s+(?:\S+\s+){3,5}?` +
+		`(\d{1,15}(?:\.\d+)?)([BKMGTPi]*)\s*$`)
 
 	meminfoRow = pattern.MustCompile(`^(MemTotal|MemFree|MemAvailable|SwapTotal|Hugepagesize|` +
 		`Committed_AS):\s+(\d{1,15}) kB$`)

@@ -104,7 +104,7 @@ func (m *machine) isSwitch() bool {
 
 func (r *reader) other() *machine {
 	m := &machine{has: map[*format]bool{}, usedLines: map[*format]int{}, context: context{at: -1},
-		system: system{systems: map[string]int{}}}
+		system: system{operatingSystem: operatingSystem{systems: map[string]int{}}}}
 	if r.next != "" {
 		m.named, m.Reading.Host = true, r.next
 	}

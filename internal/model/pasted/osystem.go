@@ -8,14 +8,20 @@ import (
 	"linerate/internal/model/settingfile"
 )
 
+// operatingSystem is what the lines of a machine show of its operating system.
+type operatingSystem struct {
+	systems map[string]int // lines that are of one system, by its name
+	seen    int            // lines that were looked at
+}
+
 // everywhere are the formats that not only Linux has.
 var everywhere = []string{"ifconfig", "netstat", "netstat -i", "netstat -m", "netstat -s", "netstat -s (BSD)",
 	"netstat -Q", "vmstat -i", "route", "arp", "dmesg", "syslog", "sysctl", "sysctl of BSD", "sysctl.conf", "uname",
 	"hostname", "uptime", "ping", "mtr", "traceroute", "iperf3 -J", "lldpctl", "lldpctl -f json", "lspci", "nproc",
 	"chronyc"}
 
-// mostTelling bounds the lines of a machine that are looked at for its system.
-const mostTelling = 5000
+// mostSeen is the most lines of a machine that are looked at for its operating system.
+const mostSeen = 5000
 
 // systemRows are lines that only the named system prints, or, with netstate.OtherBSD, only the BSDs and macOS.
 var systemRows = []struct {
@@ -41,9 +47,9 @@ var systemRows = []struct {
 		`|\S+ \([0-9a-f.:]+\) at \S+ on \S+ .*\[(?:ethernet|vlan|bridge)\])`)},
 }
 
-// tellSystem counts what a line that was read says of the system of the machine.
-func (m *machine) tellSystem(f *format, line string) {
-	if m.told++; m.told > mostTelling {
+// countSystem counts a line that only one operating system prints, or the BSDs and macOS.
+func (m *machine) countSystem(f *format, line string) {
+	if m.seen++; m.seen > mostSeen {
 		return
 	}
 	if !slices.Contains(everywhere, f.name) {
@@ -89,7 +95,7 @@ func systemOfParameter(line string) string {
 var onlyFreeBSD = pattern.MustCompile(`^(?:dev|vfs|security|net\.isr|hw\.ix|hw\.igb|hw\.em)\.|^kern\.ipc\.(?:nmb` +
 	`|soacc)`)
 
-// finishSystemName decides which system the machine has by most of the lines that tell it, unless uname(1) or
+// finishSystemName decides which system the machine has by the most lines, unless uname(1) or
 // hostnamectl(1) said it. What only says that it is one of the BSDs counts if nothing says which.
 func (m *machine) finishSystemName() {
 	if m.Host.OS != "" {

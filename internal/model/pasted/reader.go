@@ -270,7 +270,7 @@ func (r *reader) take(f *format, l line) mark {
 		}
 		r.keep(m, f)
 		r.count(f, idle)
-		m.tellSystem(f, l.text)
+		m.countSystem(f, l.text)
 		return idle
 	}
 	if f.row == nil {
@@ -288,7 +288,7 @@ func (r *reader) take(f *format, l line) mark {
 	if result != unread {
 		r.keep(m, f)
 		r.count(f, result)
-		m.tellSystem(f, l.text)
+		m.countSystem(f, l.text)
 	}
 	return result
 }

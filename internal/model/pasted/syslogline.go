@@ -102,7 +102,7 @@ func cutStamp(line string) (rest string, is bool) {
 }
 
 // cutShape returns what follows a text of a shape, in which 0 is any digit, _ a digit or a blank, A a capital
-// and a a small letter.
+// and a small letter.
 func cutShape(text, shape string) (rest string, is bool) {
 	if len(text) < len(shape) {
 		return "", false

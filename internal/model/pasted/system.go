@@ -33,7 +33,8 @@ var (
 		`Deployment|Location|Machine ID|` +
 		`Boot ID|AF_VSOCK CID|Virtualization|Operating System|CPE OS Name|OS Support \w+|OS Support|Kernel|` +
 		`Architecture|Hardware \w+|Firmware \w+|Product UUID): `)
-	uptimeRow = pattern.MustCompile(`^(?:top - )?\s*\d{1,2}:\d\d(?::\d\d)?(?:[AaPp][Mm])? +up +(.*?), +(?:\d+ users?, ` +
+	uptimeRow = pattern.MustCompile(`^(?:top - )?\s*\d{1,2}:\d\d(?::\d\d)?(?:[AaPp][Mm])? +up +(.*?), +` +
+		`(?:\d+ users?, ` +
 		`+)?load averages?: `)
 	upFor = pattern.MustCompile(`(\d{1,7}) (year|week|day|hour|hr|minute|min|second|sec)s?\b|\b(\d{1,3}):(\d\d)\b`)
 )

@@ -145,7 +145,8 @@ func (m *machine) neighbour(line string) bool {
 
 // neighbourWord matches what a row has besides addresses, states and, at its end, an interface: types of
 // hardware, flags, masks, ages and options.
-var neighbourWord = pattern.MustCompile(`^(?:at|on|dev|lladdr|router|proxy|managed|offload|extern_\w+|nud|ref|used|probes|` +
+var neighbourWord = pattern.MustCompile(`^(?:at|on|dev|lladdr|router|proxy|managed|offload|extern_\w+|nud|ref|used|` +
+	`probes|` +
 	`proto|kernel|zebra|bgp|expires|in|seconds|\[?ether(?:net)?\]?|ARPA|arpa|dynamic|published|PUB|[A-Z!]{1,4}|` +
 	`0x[0-9a-f]+|[\d:.hmsd/-]+|\*)$`)
 

@@ -17,8 +17,9 @@ var _ = register(
 
 var (
 	// "WSID CPU   Name     Len WMark   Disp'd  HDisp'd   QDrops   Queued  Handled"
-	workstreamHead = pattern.MustCompile(`^WSID CPU\s+Name\s+Len\s+WMark\s+Disp'd\s+HDisp'd\s+QDrops\s+Queued\s+Handled$`)
-	workstreamRow  = pattern.MustCompile(`^\s+(?:\d{1,5}\s+\d{1,5}\s+)?[a-z]\w*(?:\s+\d{1,20}){4}\s+(\d{1,20})` +
+	workstreamHead = pattern.MustCompile(`^WSID CPU\s+Name\s+Len\s+WMark\s+Disp'd\s+HDisp'd\s+` +
+		`QDrops\s+Queued\s+Handled$`)
+	workstreamRow = pattern.MustCompile(`^\s+(?:\d{1,5}\s+\d{1,5}\s+)?[a-z]\w*(?:\s+\d{1,20}){4}\s+(\d{1,20})` +
 		`\s+\d{1,20}\s+\d{1,20}$`)
 	netisrRow = pattern.MustCompile(`^(?:Configuration|Protocols|Workstreams):$|^Setting\s+(?:Current|Value)\s+` +
 		`|^(?:Thread count|Default queue limit|Dispatch policy|Direct dispatch|Forced direct dispatch|` +

@@ -32,7 +32,7 @@ type heldRun struct {
 // leastSaved is the least time between two times that an unfinished measurement is saved.
 const leastSaved = time.Second
 
-// until saves a measurement as far as it has come, so that the notebook has that much of one that is
+// until saves the part of a measurement that is finished, so that the notebook has that much of one that is
 // killed. An error is that of save.
 func (k *keepFlags) until(ctx context.Context, run *record.Run) {
 	if k.noSave || k.held != nil && time.Since(k.held.saved) < leastSaved {

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// PathRules are about what single connections of a text say of their path. Somebody has chosen these; of
-// a host that was read, the counters of TCP say more than any of its connections.
+// PathRules are about what single connections of a text say of their path: those that a person chose to
+// paste. Of a host that was read, the counters of TCP cover all connections.
 var PathRules = []rule.Rule{
 	{ID: cause.ConnectionLosses.Code, Host: true, Parts: []string{"tcp info"}, Find: rule.Each(rule.EveryHost, lossy)},
 	{ID: cause.PathQueue.Code, Host: true, Parts: []string{"tcp info"}, Find: rule.Each(rule.EveryHost, queueing)},
