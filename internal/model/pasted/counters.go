@@ -19,7 +19,7 @@ var (
 	counterName = pattern.MustCompile(`^[A-Z][A-Za-z0-9]{1,60}$`)
 )
 
-var _ = register(&format{name: "netstat -s", part: "snmp", row: reads((*machine).counter),
+var _ = register(&format{name: "netstat -s", system: several, part: "snmp", row: reads((*machine).counter),
 	sure: func(line string) bool {
 		_, sentence := sentenceOf(strings.TrimSpace(line))
 		return nstatRow.MatchString(line) || tcpExtSentences[sentence] != ""

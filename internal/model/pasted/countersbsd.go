@@ -18,10 +18,11 @@ var bsdHeads = []string{"tcp", "udp", "ip", "icmp", "igmp", "sctp", "carp", "pfs
 	"Encap", "Configuration", "Protocols", "Workstreams"}
 
 var _ = register(
-	&format{name: "netstat -s (BSD)", part: "snmp", row: reads((*machine).bsdCounter),
+	&format{name: "netstat -s (BSD)", system: only(netstate.OtherBSD), part: "snmp", row: reads((*machine).bsdCounter),
 		again:   (*machine).sameBSDCounters,
 		command: func(c command) bool { return c.is("netstat") && c.flag('s') }},
-	&format{name: "netstat -m", part: "snmp", row: reads((*machine).mbufs), sure: mbufRow.MatchString,
+	&format{name: "netstat -m", system: only(netstate.OtherBSD),
+		part: "snmp", row: reads((*machine).mbufs), sure: mbufRow.MatchString,
 		command: func(c command) bool { return c.is("netstat") && c.flag('m') }})
 
 // bsdCounterContext is the section that lines of netstat -s of a BSD belong to, and the direction of the

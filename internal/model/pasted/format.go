@@ -40,6 +40,9 @@ type format struct {
 	// host returns the machine that a line names, such as the second word of syslog's lines. The command
 	// is that of the section; nil: it is not known. Empty: none. Nil: no line names one.
 	host func(c command, line string) string
+	// system returns the operating system that alone prints a line that is read; empty: others do, too.
+	// Nil: only Linux prints the format.
+	system func(line string) string
 	// comments says that lines that begin with # are comments, and no commands of root.
 	comments bool
 	// bounded says that the format keeps a summary of bounded size of any number of lines. Of others, lines

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/model/pattern"
 )
 
-var _ = register(&format{name: "ifconfig", part: "interfaces", row: reads((*machine).ifconfig),
+var _ = register(&format{name: "ifconfig", system: several, part: "interfaces", row: reads((*machine).ifconfig),
 	again: (*machine).sameIfconfig, command: func(c command) bool { return c.is("ifconfig") && !c.flag('s') },
 	sure: func(line string) bool { _, is := ifconfigHead(line); return is }})
 

@@ -21,13 +21,15 @@ import (
 //	{"_TRANSPORT":"kernel","PRIORITY":"6","MESSAGE":"igc …", …}                journalctl -o json
 
 var _ = register(
-	&format{name: "dmesg", part: kernelLog, bounded: true, row: reads((*machine).logged), sure: logRow.MatchString,
+	&format{name: "dmesg", system: several,
+		part: kernelLog, bounded: true, row: reads((*machine).logged), sure: logRow.MatchString,
 		host: func(_ command, line string) string {
 			parts := monotonicRow.FindStringSubmatch(line)
 			return strings.Join(parts[min(1, len(parts)):], "")
 		},
 		command: programs("dmesg", "journalctl", "logread"), files: []string{"dmesg", "dmesg_*", "log/dmesg.*"}},
-	&format{name: "syslog", part: kernelLog, bounded: true, row: reads((*machine).syslog), host: syslogHost,
+	&format{name: "syslog", system: several,
+		part: kernelLog, bounded: true, row: reads((*machine).syslog), host: syslogHost,
 		sure: func(line string) bool {
 			entry, is := syslogOf(line)
 			return is && entry.program == "kernel"

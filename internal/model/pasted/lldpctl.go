@@ -11,9 +11,10 @@ import (
 )
 
 var _ = register(
-	&format{name: "lldpctl", part: "lldp", row: reads((*machine).lldpText), sure: lldpInterface.MatchString,
+	&format{name: "lldpctl", system: several,
+		part: "lldp", row: reads((*machine).lldpText), sure: lldpInterface.MatchString,
 		command: func(c command) bool { return listsLLDP(c) && !lldpJSON(c) }},
-	&format{name: "lldpctl -f json", part: "lldp", whole: (*machine).lldpDocument, sure: beginsJSON,
+	&format{name: "lldpctl -f json", system: several, part: "lldp", whole: (*machine).lldpDocument, sure: beginsJSON,
 		command: func(c command) bool { return listsLLDP(c) && lldpJSON(c) }})
 
 // listsLLDP reports whether a command lists neighbours: lldpctl, or lldpcli show neighbors.

@@ -8,7 +8,7 @@ import (
 
 var _ = register(
 	&format{name: "lscpu", row: reads((*machine).lscpu), command: programs("lscpu"), sure: lscpuKey.MatchString},
-	&format{name: "nproc", row: reads((*machine).nproc), command: programs("nproc"), shapeless: true},
+	&format{name: "nproc", system: several, row: reads((*machine).nproc), command: programs("nproc"), shapeless: true},
 	&format{name: "/proc/cpuinfo", row: reads((*machine).cpuinfo), files: []string{"proc/cpuinfo"}, shapeless: true},
 	&format{name: "cpupower", part: "frequency governors", row: reads((*machine).governor),
 		sure: policyRow.MatchString, command: func(c command) bool {

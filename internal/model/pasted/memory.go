@@ -15,7 +15,7 @@ var _ = register(
 		files: []string{"proc/meminfo", "meminfo"}},
 	&format{name: "timedatectl", row: reads((*machine).timedatectl), sure: synchronisedRow.MatchString,
 		command: programs("timedatectl")},
-	&format{name: "chronyc", row: reads((*machine).chronyc), sure: leapRow.MatchString,
+	&format{name: "chronyc", system: several, row: reads((*machine).chronyc), sure: leapRow.MatchString,
 		command: func(c command) bool { return c.is("chronyc") && c.object() == "tracking" }},
 	&format{name: "clocksource", row: reads((*machine).clocksource), sure: clocksourceRow.MatchString,
 		files: []string{"clocksource/clocksource0/*_clocksource"}})

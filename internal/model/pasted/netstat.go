@@ -10,7 +10,7 @@ import (
 	"linerate/internal/model/plain"
 )
 
-var _ = register(&format{name: "netstat", part: "sockets", row: reads((*machine).netstat),
+var _ = register(&format{name: "netstat", system: several, part: "sockets", row: reads((*machine).netstat),
 	sure: func(line string) bool {
 		return netstatTitle.MatchString(line) || netstatRow.MatchString(line) || bsdSocket.MatchString(line)
 	}, command: func(c command) bool {

@@ -8,7 +8,8 @@ import (
 )
 
 var _ = register(
-	&format{name: "netstat -i", part: "interfaces", row: reads((*machine).interfaceRow), again: (*machine).sameTable,
+	&format{name: "netstat -i", system: several,
+		part: "interfaces", row: reads((*machine).interfaceRow), again: (*machine).sameTable,
 		sure: func(line string) bool { return interfaceHead.MatchString(line) || linkRow.MatchString(line) },
 		command: func(c command) bool {
 			return c.is("netstat") && (c.flag('i') || c.flag('I') || c.has("--interfaces")) && !c.flag('s') &&

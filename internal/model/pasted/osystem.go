@@ -1,8 +1,6 @@
 package pasted
 
 import (
-	"slices"
-
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/settingfile"
@@ -14,11 +12,11 @@ type operatingSystem struct {
 	seen    int            // lines that were looked at
 }
 
-// everywhere are the formats that not only Linux has.
-var everywhere = []string{"ifconfig", "netstat", "netstat -i", "netstat -m", "netstat -s", "netstat -s (BSD)",
-	"netstat -Q", "vmstat -i", "route", "arp", "dmesg", "syslog", "sysctl", "sysctl of BSD", "sysctl.conf", "uname",
-	"hostname", "uptime", "ping", "mtr", "traceroute", "iperf3 -J", "lldpctl", "lldpctl -f json", "lspci", "nproc",
-	"chronyc"}
+// several is the system of a format that Linux and others print.
+func several(string) string { return "" }
+
+// only returns the system of a format that one system prints, or, with netstate.OtherBSD, the BSDs and macOS.
+func only(system string) func(string) string { return func(string) string { return system } }
 
 // mostSeen is the most lines of a machine that are looked at for its operating system.
 const mostSeen = 5000
@@ -52,19 +50,11 @@ func (m *machine) countSystem(f *format, line string) {
 	if m.seen++; m.seen > mostSeen {
 		return
 	}
-	if !slices.Contains(everywhere, f.name) {
+	if f.system == nil {
 		m.systems[settingfile.Linux]++
 		return
 	}
-	system := ""
-	switch {
-	case f.name == "sysctl of BSD":
-		system = systemOfParameter(line)
-	case f.name == "netstat -s (BSD)", f.name == "netstat -m", f.name == "vmstat -i":
-		system = netstate.OtherBSD
-	case f.name == "netstat -Q":
-		system = settingfile.FreeBSD
-	}
+	system := f.system(line)
 	for _, s := range systemRows {
 		if s.row.MatchString(line) {
 			system = s.system

@@ -14,15 +14,17 @@ import (
 )
 
 var _ = register(
-	&format{name: "sysctl", part: "parameters", row: reads((*machine).parameter), again: (*machine).otherValue,
+	&format{name: "sysctl", system: several,
+		part: "parameters", row: reads((*machine).parameter), again: (*machine).otherValue,
 		sure: linuxParameter, command: programs("sysctl"), files: []string{"sysctl_-a", "sysctl.out"}},
 	&format{name: "/proc/sys", part: "parameters", row: reads((*machine).procParameter),
 		sure:  procParameterRow.MatchString,
 		files: []string{"sys/*/*", "sys/net/*/*", "sys/net/*/*/*", "sys/net/*/*/*/*"}},
-	&format{name: "sysctl.conf", part: "parameter files", row: reads((*machine).parameterLine),
+	&format{name: "sysctl.conf", system: several, part: "parameter files", row: reads((*machine).parameterLine),
 		sure: filedParameter.MatchString, comments: true,
 		files: []string{"etc/sysctl.conf", "sysctl.d/*.conf", "etc/sysctl.d", "lib/sysctl.d", "run/sysctl.d"}},
-	&format{name: "sysctl of BSD", row: reads((*machine).foreignParameter), sure: bsdParameter,
+	&format{name: "sysctl of BSD", system: systemOfParameter,
+		row: reads((*machine).foreignParameter), sure: bsdParameter,
 		command: programs("sysctl")})
 
 var (

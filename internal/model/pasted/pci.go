@@ -10,7 +10,8 @@ import (
 	"linerate/internal/model/pattern"
 )
 
-var _ = register(&format{name: "lspci", part: "pci", row: reads((*machine).lspci), command: programs("lspci"),
+var _ = register(&format{name: "lspci", system: several,
+	part: "pci", row: reads((*machine).lspci), command: programs("lspci"),
 	sure: func(line string) bool { return pciHead.MatchString(line) || linkStatus.MatchString(line) }})
 
 var (

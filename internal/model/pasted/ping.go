@@ -10,7 +10,7 @@ import (
 	"linerate/internal/model/plain"
 )
 
-var _ = register(&format{name: "ping", row: reads((*machine).pinged), sure: pingSure.MatchString,
+var _ = register(&format{name: "ping", system: several, row: reads((*machine).pinged), sure: pingSure.MatchString,
 	command: programs("ping", "ping6")})
 
 // pings are the outputs of ping(8) and tracepath(8) while the text is parsed.

@@ -15,9 +15,9 @@ import (
 var _ = register(
 	&format{name: "tracepath", row: reads((*machine).traced), sure: localhostRow.MatchString,
 		command: programs("tracepath", "tracepath6")},
-	&format{name: "traceroute", row: reads((*machine).routed), sure: tracerouteHead.MatchString,
+	&format{name: "traceroute", system: several, row: reads((*machine).routed), sure: tracerouteHead.MatchString,
 		command: programs("traceroute", "traceroute6", "tcptraceroute")},
-	&format{name: "mtr", row: reads((*machine).mtr), sure: mtrHead.MatchString,
+	&format{name: "mtr", system: several, row: reads((*machine).mtr), sure: mtrHead.MatchString,
 		command: programs("mtr", "mtr-packet")})
 
 // pathTrace is the output of one tracepath(8).

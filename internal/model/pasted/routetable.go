@@ -12,7 +12,8 @@ import (
 )
 
 var _ = register(
-	&format{name: "route", part: "routes", row: reads((*machine).tableRoute), again: (*machine).otherTableRoute,
+	&format{name: "route", system: several,
+		part: "routes", row: reads((*machine).tableRoute), again: (*machine).otherTableRoute,
 		sure: func(line string) bool {
 			return routeTitle.MatchString(line) || routeHead.MatchString(line) || linuxRoute.MatchString(line)
 		}, command: func(c command) bool {

@@ -12,10 +12,11 @@ import (
 )
 
 var _ = register(
-	&format{name: "uname", row: reads((*machine).uname), sure: isUname, host: unameHost, command: programs("uname")},
-	&format{name: "hostname", row: reads((*machine).hostname), shapeless: true, host: hostnameHost,
+	&format{name: "uname", system: several,
+		row: reads((*machine).uname), sure: isUname, host: unameHost, command: programs("uname")},
+	&format{name: "hostname", system: several, row: reads((*machine).hostname), shapeless: true, host: hostnameHost,
 		command: programs("hostname", "hostnamectl"), files: []string{"etc/hostname"}},
-	&format{name: "uptime", row: reads((*machine).uptime), sure: uptimeRow.MatchString,
+	&format{name: "uptime", system: several, row: reads((*machine).uptime), sure: uptimeRow.MatchString,
 		command: programs("uptime", "w", "top"), files: []string{"proc/uptime"}})
 
 // architectures are the names of uname -m, by those of Go.

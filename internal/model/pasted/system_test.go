@@ -96,3 +96,16 @@ func TestSystem(t *testing.T) {
 		}
 	}
 }
+
+// TestToolsOfEverySystem: what iperf3, ps and the like print does not make the host of a macOS text a Linux one.
+func TestToolsOfEverySystem(t *testing.T) {
+	text := "mac$ ifconfig en0\nen0: flags=8863<UP,BROADCAST,SMART,RUNNING,SIMPLEX,MULTICAST> mtu 1500\n" +
+		"\tether 02:00:00:00:00:01\n\tinet 192.0.2.7 netmask 0xffffff00 broadcast 192.0.2.255\n" +
+		"mac$ iperf3 -c 192.0.2.1\n" +
+		strings.Repeat("[  5]   0.00-1.00   sec   112 MBytes   941 Mbits/sec\n", 30) +
+		"mac$ ps aux\n" + strings.Repeat("root 1 0.0 0.1 169836 13100 ?? Ss 0:02 /sbin/launchd\n", 30)
+	p, err := Parse(text)
+	if err != nil || len(p.Machines) != 1 || p.Machines[0].Host.OS != "darwin" {
+		t.Errorf("%v %+v", err, p.Machines)
+	}
+}

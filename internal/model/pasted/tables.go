@@ -44,7 +44,8 @@ func mac(word string) (string, bool) {
 var grouped = pattern.MustCompile(
 	`^(?i)([0-9a-f]{4}[.-][0-9a-f]{4}[.-][0-9a-f]{4}|[0-9a-f]{6}-[0-9a-f]{6}|[0-9a-f]{12})$`)
 
-var _ = register(&format{name: "arp", part: "neighbours", header: arpHeader, row: reads((*machine).neighbour),
+var _ = register(&format{name: "arp", system: several,
+	part: "neighbours", header: arpHeader, row: reads((*machine).neighbour),
 	again: behindGap, files: []string{"net/arp"}, sure: func(string) bool { return true },
 	command: func(c command) bool {
 		return c.is("arp") || c.ip("neighbour") || c.ip("neighbor") || c.is("show") && c.has("arp")

@@ -12,7 +12,7 @@ import (
 // finding.
 var _ = register(
 	ignored("iperf", iperfSure, iperfRow, func(c command) bool { return measures(c) && !jsonOf(c) }),
-	&format{name: "iperf3 -J", whole: ignoreRates, sure: beginsJSON,
+	&format{name: "iperf3 -J", system: several, whole: ignoreRates, sure: beginsJSON,
 		command: func(c command) bool { return measures(c) && jsonOf(c) }},
 	ignored("netperf", netperfSure, netperfRow, programs("netperf", "netserver")),
 	ignored("dd", ddSure, nil, programs("dd")),
@@ -28,7 +28,7 @@ func ignored(name string, sure, others *pattern.Pattern, is func(command) bool, 
 		return others != nil && (is(m.command) || m.last != nil && m.last.name == name || m.prints(name)) &&
 			others.MatchString(line) && m.ignore()
 	}
-	return &format{name: name, sure: sure.MatchString, command: is, files: files, row: reads(row)}
+	return &format{name: name, system: several, sure: sure.MatchString, command: is, files: files, row: reads(row)}
 }
 
 // prints reports whether the section has a file of a format.

@@ -7,12 +7,15 @@ import (
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
+	"linerate/internal/model/settingfile"
 )
 
 var _ = register(
-	&format{name: "netstat -Q", part: "snmp", row: reads((*machine).workstream), sure: workstreamHead.MatchString,
+	&format{name: "netstat -Q", system: only(settingfile.FreeBSD),
+		part: "snmp", row: reads((*machine).workstream), sure: workstreamHead.MatchString,
 		command: func(c command) bool { return c.is("netstat") && c.flag('Q') }},
-	&format{name: "vmstat -i", part: "interrupts", row: reads((*machine).interruptSource),
+	&format{name: "vmstat -i", system: only(netstate.OtherBSD),
+		part: "interrupts", row: reads((*machine).interruptSource),
 		sure: interruptsHead.MatchString, command: func(c command) bool { return c.is("vmstat") && c.flag('i') }})
 
 var (

@@ -45,7 +45,7 @@ func TestForeignSamples(t *testing.T) {
 			system := m.Host.System()
 			if system == "" {
 				if bsdSample.MatchString(file) {
-					t.Errorf("%s: the system of %s is not told", file, m.Reading.Host)
+					t.Errorf("%s: the operating system of %s is unknown", file, m.Reading.Host)
 				}
 				continue
 			}
