@@ -9,7 +9,7 @@ import (
 // operatingSystem is what the lines of a machine show of its operating system.
 type operatingSystem struct {
 	systems map[string]int // lines that are of one system, by its name
-	seen    int            // lines that were looked at
+	judged  int            // lines that were looked at
 }
 
 // several is the system of a format that Linux and others print.
@@ -47,7 +47,7 @@ var systemRows = []struct {
 
 // countSystem counts a line that only one operating system prints, or the BSDs and macOS.
 func (m *machine) countSystem(f *format, line string) {
-	if m.seen++; m.seen > mostSeen {
+	if m.judged++; m.judged > mostSeen {
 		return
 	}
 	if f.system == nil {
