@@ -96,7 +96,7 @@ func (f *File) port(p *portRange, n int, line, within string) bool {
 // lonePort lists an end of a range that has no other one.
 func (f *File) lonePort(p *portRange) {
 	if p.key != "" {
-		f.apart(Unread, p.line, p.text, "a range of ports without its other end")
+		f.apart(Unread, p.line, p.text, "a port range with one of its two limits")
 	}
 	*p = portRange{}
 }

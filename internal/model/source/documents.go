@@ -36,7 +36,7 @@ func Documents(data []byte) (list []*Node, problems []error) {
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(data), "\ufeff"))
 	for i, part := range sections(text) {
 		if i == maxDocuments {
-			return list, append(problems, fmt.Errorf("line %d: more than %d documents are not read", part.line+1, i))
+			return list, append(problems, fmt.Errorf("line %d: only the first %d documents are read", part.line+1, i))
 		}
 		root, err := document(part.text, part.line)
 		if err != nil {

@@ -80,7 +80,7 @@ func TestDocuments(t *testing.T) {
 		nested("{a: ", "}", 300):                      "line 1: nested too deeply",
 		strings.Repeat("[", 20000):                    "line 1: not YAML: exceeded max depth",
 		bomb():                                        "aliases repeat more",
-		strings.Repeat("---\na: 1\n", maxDocuments+1): "line 20001: more than 10000 documents",
+		strings.Repeat("---\na: 1\n", maxDocuments+1): "line 20001: only the first 10000 documents",
 	} {
 		if _, problems := Documents([]byte(text)); len(problems) != 1 || !strings.Contains(problems[0].Error(), want) {
 			t.Errorf("%.40q: %v, want %s", text, problems, want)

@@ -282,7 +282,7 @@ func topologyTitle(v *view.View) string {
 		}
 		switch after := r == v.Best && v.Baseline != nil; {
 		case path != "" && n > 0 && against:
-			return path + " is full against the direction of the data"
+			return path + " is full in the reverse direction"
 		case path != "" && n > 0: // its counters may exclude the headers of segments
 			return path + " is full"
 		case path != "" && most == 0:

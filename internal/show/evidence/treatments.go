@@ -88,9 +88,8 @@ const pairedNote = "Intervals of values may overlap where that of their ratio ex
 	"trials of a block, in which what varies from block to block cancels; the interval of a value contains it."
 
 // percentileNote explains the interval of a percentile that is wider than that of its ratio.
-const percentileNote = "An interval of a percentile can be wider than that of its ratio: it reaches to the slower " +
-	"requests at the ranks that the trials leave open; the ratio's is how the two percentiles move together as " +
-	"single blocks are left out."
+const percentileNote = "The interval of a percentile can be wider than that of its ratio: what varies in both " +
+	"treatments of a block cancels in the ratio."
 
 // ofTwo reports whether something holds for a treatment and the baseline that it is compared with: for
 // their ratio, in a response that is shown, and the estimates of both.

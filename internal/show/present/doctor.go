@@ -157,7 +157,7 @@ func unevaluated(e record.Evaluation, all bool) (list []document.Block) {
 			words.List(wording.PartNames(pasted))))
 	}
 	for _, name := range foreign {
-		texts = append(texts, fmt.Sprintf("%s, for what %s does not have or print",
+		texts = append(texts, fmt.Sprintf("%s, which need what %s does not provide",
 			words.Count(len(rules[name]), "rule"), name))
 	}
 	list = document.Statements("Unjudged", texts...)

@@ -69,16 +69,19 @@ var (
 	})
 	_ = say(cause.ConnectionLosses, words[cause.None]{
 		text: "connections lose segments on their path, and send them again", read: "ss(8); RFC 5681",
-		found: "In a text: an established connection has sent at least 3 segments, and one in 2000, again.",
+		found: "In a text: an established connection retransmitted at least 3 segments, and at least 0.05 % of those " +
+			"it sent.",
 		fix: []string{"find where: ip -s -s link and ethtool -S at both ends, tc -s qdisc, then the switches between",
 			"what its congestion control carries at this loss and round-trip time: linerate limits bdp --help"}})
 	_ = say(cause.PathQueue, words[cause.None]{
-		text: "packets of connections wait in a queue on their path for longer than the path takes",
+		text: "connections have a round-trip time of several times their minimum: packets are queued on the path",
 		read: "ss(8); RFC 8289",
 		found: "In a text: an established connection with at least 4 segments in flight has a smoothed round-trip " +
 			"time of at least 4 times its shortest, and 1 ms more.",
 		fix: []string{"find the queue: tc -s qdisc at both ends, and the slowest link between, which is full or shaped",
-			"if it is this host's own: tc qdisc replace dev DEV root fq_codel, or cake below the uplink's rate"}})
+			"if tc -s qdisc shows the backlog on this host: fq_codel for each transmit queue (sysctl -w " +
+				"net.core.default_qdisc=fq_codel, then tc qdisc replace dev DEV root mq), or before a slower uplink " +
+				"tc qdisc replace dev DEV root cake bandwidth RATE, a little below it; each replaces the present qdisc"}})
 	_ = spell(func(_ string, w fact.PathQueue) string {
 		return fmt.Sprintf("%s to %s: round-trip time %.3g ms, of which the path takes %.3g ms (minrtt)", w.Local,
 			w.Remote, float64(w.RTTUs)/1e3, float64(w.MinRTTUs)/1e3)

@@ -55,9 +55,9 @@ var (
 			"on tx on")
 	_ = driver(cause.ChecksumsByNIC, "rx_bad_checksum grew by at least 100 and 0.01 % of the received packets",
 		"DEV receives packets whose IP, TCP or UDP checksum it finds wrong", offloadDocument,
-		"compare with nstat -az 'Tcp*' '*CsumErrors': where these do not grow, the kernel finds the checksums "+
-			"right, and the NIC does not know the encapsulation; where they grow, a router, tunnel or memory on the "+
-			"path damages packets")
+		"run nstat -az '*CsumErrors' twice: if nothing grows, the kernel finds the checksums correct, and the NIC "+
+			"does not parse the encapsulation; if a counter grows, packets are damaged on the path (router, tunnel, "+
+			"memory)")
 	_ = driver(cause.Paused, "rx_pause grew by at least 10",
 		"the other end of the link stops DEV by pause frames: it, or what is behind it, is full", "IEEE 802.3, "+
 			"annex 31B; "+ethtoolPage,

@@ -102,11 +102,11 @@ var (
 				"that rate",
 				a.Kind, f.About.Interface)
 		},
-		fix: []string{"none if the rate is meant, such as a little less than an uplink's; otherwise a higher one: " +
-			"tc -s qdisc show dev DEV, tc class show dev DEV"},
+		fix: []string{"none if the rate is intended, such as slightly below an uplink's; to raise it: tc qdisc " +
+			"change dev DEV root cake bandwidth RATE, or of htb tc class change (tc class show dev DEV has the class)"},
 		readFor: func(a cause.Qdisc) string { return "tc-" + a.Kind + "(8); RFC 7567" },
-		found: "A shaper (cake, htb, hfsc, tbf) held packets back, and active queue management (cake, codel, " +
-			"fq_codel, pie, red, …) dropped all that it dropped, at most one packet in 20.",
+		found: "A shaper (cake, htb, hfsc, tbf) delayed packets; all drops were made by active queue management " +
+			"(cake, codel, fq_codel, pie, red, …), at most 5 % of the packets.",
 	})
 
 	_ = spell(func(_ string, d fact.Dropped) string {

@@ -88,10 +88,12 @@ func foreignReference(f record.Finding, ofLinux string) string {
 	return strings.Join(portable(strings.Split(ofLinux, "; ")), "; ")
 }
 
-// deviceNode returns the node of sysctl(8) of a NIC of FreeBSD: "dev.igb.0" of igb0.
+// deviceNode returns the sysctl(8) node of a FreeBSD NIC, such as "dev.igb.0" for igb0, or "dev.DRIVER.N" if the
+// name does not show it.
 func deviceNode(iface string) string {
 	driver := strings.TrimRight(iface, "0123456789")
-	if driver == "" || driver == iface {
+	virtual := []string{"bridge", "epair", "gif", "lagg", "tap", "tun", "vlan", "wg"}
+	if driver == "" || driver == iface || strings.Contains(iface, ".") || slices.Contains(virtual, driver) {
 		return "dev.DRIVER.N"
 	}
 	return "dev." + driver + "." + iface[len(driver):]

@@ -18,7 +18,7 @@ import (
 // ofLinux matches what only Linux has, in commands and in the names of parameters and counters.
 var ofLinux = regexp.MustCompile(`\bethtool\b|\bip (?:link|route|addr|address|neigh|rule|nexthop|-\w)|\btc -` +
 	`|\btc qdisc` +
-	`|\bss -|\bnstat\b|\bnet\.(?:ipv4|ipv6|core)\.|/proc/|/sys/|sysctl -w net\.|TcpExt|rx_\w+_errors`)
+	`|\bss -|\bnstat\b|\bnet\.(?:ipv4|ipv6|core)\.|/proc/|/sys/|TcpExt|rx_\w+_errors`)
 
 // bsdSample matches the names of samples that have no machine with Linux.
 var bsdSample = regexp.MustCompile(`(?:freebsd|openbsd|macos|-bsd)[\w-]*\.txt$`)
@@ -139,7 +139,7 @@ func TestForeignWords(t *testing.T) {
 		{"listen-overflow", netstate.OtherBSD, "have the program accept faster"},
 		{"network-buffers-denied", freeBSD, "kern.ipc.nmbclusters"},
 		{"checksum-errors", freeBSD, "ifconfig IF -rxcsum"},
-		{"checksum-errors", openBSD, "then memory and cables"},
+		{"checksum-errors", openBSD, "then check the routers"},
 		{"input-queue-drop", openBSD, "net.inet.ip.ifq.maxlen"},
 		{"input-queue-drop", freeBSD, "net.isr.maxqlimit"},
 		{"network-buffers-denied", openBSD, "kern.maxclusters"},

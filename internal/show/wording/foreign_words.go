@@ -18,29 +18,37 @@ const (
 
 // largerBacklog is the advice about full accept queues: the parameter that bounds the backlog.
 var largerBacklog = map[string]string{
-	freeBSD:   backlogBy("kern.ipc.soacceptqueue", "; netstat -Lan shows whose queue is full"),
-	dragonFly: backlogBy("kern.ipc.soacceptqueue", "; netstat -Lan shows whose queue is full"),
-	openBSD:   backlogBy("kern.somaxconn", ""),
-	netBSD:    backlogBy("kern.somaxconn", ""),
-	macOS:     backlogBy("kern.ipc.somaxconn", "; netstat -Lan shows whose queue is full"),
+	freeBSD:   backlogBy("kern.ipc.soacceptqueue", sysctlConf+fullQueues),
+	dragonFly: backlogBy("kern.ipc.somaxconn", sysctlConf+fullQueues),
+	openBSD:   backlogBy("kern.somaxconn", sysctlConf),
+	netBSD:    backlogBy("kern.somaxconn", sysctlConf),
+	macOS:     backlogBy("kern.ipc.somaxconn", "a LaunchDaemon that runs it at boot"+fullQueues),
 }
 
-func backlogBy(key, more string) string {
-	return "a larger backlog in the program's listen(2), up to " + key + ", and after that start it again: sysctl " +
-		key + " shows the limit, sysctl " + key + "=4096 raises it, and /etc/sysctl.conf for after a boot" + more
+const (
+	sysctlConf = "/etc/sysctl.conf"
+	fullQueues = "; netstat -Lan shows whose queue is full"
+)
+
+// backlogBy returns the advice for the parameter that limits the backlog. Kept is what keeps its value.
+func backlogBy(key, kept string) string {
+	return "raise the limit: sysctl -w " + key + "=4096 (sysctl " + key + " shows it); then a backlog up to it in " +
+		"the program's listen(2), and restart the program; to keep the limit: " + kept
 }
 
 // largerReceive is the advice about full receive buffers of UDP sockets.
 var largerReceive = map[string]string{
-	freeBSD: "against bursts a larger SO_RCVBUF, up to kern.ipc.maxsockbuf; for programs that set none: " +
-		"net.inet.udp.recvspace",
-	openBSD: "against bursts a larger SO_RCVBUF; for programs that set none: net.inet.udp.recvspace",
-	netBSD:  "against bursts a larger SO_RCVBUF, up to kern.sbmax; for programs that set none: net.inet.udp.recvspace",
-	macOS: "against bursts a larger SO_RCVBUF, up to kern.ipc.maxsockbuf; for programs that set none: " +
-		"net.inet.udp.recvspace",
+	freeBSD: receiveUpTo("kern.ipc.maxsockbuf"), openBSD: receiveUpTo("the kernel's limit of socket buffers"),
+	netBSD: receiveUpTo("kern.sbmax"), macOS: receiveUpTo("kern.ipc.maxsockbuf"),
 }
 
-// bufferLimits are the parameters of FreeBSD that limit the memory of which a counter counts what was refused.
+func receiveUpTo(limit string) string {
+	return "against bursts a larger SO_RCVBUF; for programs that set none: sysctl -w net.inet.udp.recvspace=BYTES; " +
+		"both below " + limit + ": with a larger recvspace socket(2) fails (ENOBUFS)"
+}
+
+// bufferLimits are the parameters of FreeBSD that limit the memory, by the counters of requests that were denied or
+// delayed.
 var bufferLimits = map[string]string{
 	netstate.MbufsDenied: "kern.ipc.nmbufs", netstate.ClustersDenied: "kern.ipc.nmbclusters",
 	netstate.PacketsDenied: "kern.ipc.nmbclusters", netstate.PageClustersDenied: "kern.ipc.nmbjumbop",
@@ -77,17 +85,17 @@ func moreBuffers(f record.Finding) (lines []string) {
 	}
 	switch {
 	case f.System == freeBSD && len(keys) > 0:
-		return []string{fmt.Sprintf("see what holds them: netstat -m and vmstat -z again later; what only grows is "+
-			"a leak, of a driver as a rule; otherwise raise %s (sysctl, and /boot/loader.conf for after a boot)",
-			strings.Join(keys, ", "))}
+		return []string{fmt.Sprintf("netstat -m and vmstat -z again later: use that grows without more traffic is a "+
+			"leak, usually in a driver; otherwise double %s: sysctl KEY shows it, sysctl KEY=VALUE raises it, and "+
+			"/boot/loader.conf keeps it", strings.Join(keys, ", "))}
 	case f.System == openBSD:
-		return []string{"see what holds them: netstat -m and systat mbufs again later; what only grows is a leak; " +
-			"otherwise raise kern.maxclusters (sysctl, and /etc/sysctl.conf for after a boot)"}
+		return []string{"netstat -m and systat mbufs again later: use that grows without more traffic is a leak; " +
+			"otherwise double kern.maxclusters: sysctl kern.maxclusters=VALUE, and /etc/sysctl.conf keeps it"}
 	case f.System == netBSD:
-		return []string{"see what holds them: netstat -m again later; what only grows is a leak; otherwise raise " +
-			"kern.mbuf.nmbclusters"}
+		return []string{"netstat -m again later: use that grows without more traffic is a leak; otherwise double it: " +
+			"sysctl -w kern.mbuf.nmbclusters=VALUE"}
 	}
-	return []string{"see what holds them: netstat -m again later; what only grows is a leak"}
+	return []string{"netstat -m again later: use that grows without more traffic is a leak"}
 }
 
 var (
@@ -98,8 +106,8 @@ var (
 	_ = sayForeign(cause.BacklogSmall, foreignAdvice{by: largerBacklog, read: map[string]string{"": "listen(2)"}})
 	_ = sayForeign(cause.HalfDuplex, foreignAdvice{fixed: func(f record.Finding) []string {
 		if negotiating(f) {
-			return []string{"autonegotiation on at the other end, such as the switch's port: an end without it " +
-				"makes this one half duplex, which negotiates already; a hub offers no more and is to be replaced"}
+			return []string{"autonegotiation on at the other end, such as the switch's port: if only one end " +
+				"negotiates, it falls back to half duplex; replace a hub, which is half duplex only"}
 		}
 		return []string{autoselect + ", and autonegotiation at the switch's port: an end without it makes the " +
 			"other half duplex"}
@@ -131,26 +139,28 @@ var (
 		by: map[string]string{freeBSD: "netstat -m shows whether memory, and netstat -Q whether a queue was short",
 			openBSD: "netstat -m shows whether memory, and sysctl net.inet.ip.ifq whether a queue was short"},
 		read: map[string]string{"": "netstat(1)"}})
-	_ = sayForeign(cause.TxDropped, foreignAdvice{fix: []string{"a full link drops by design: then none"},
+	_ = sayForeign(cause.TxDropped, foreignAdvice{
+		fix:  []string{"none if the link is fully loaded: drops are then expected"},
 		by:   map[string]string{freeBSD: "sysctl -a | grep ring_state shows rings that the NIC does not empty"},
 		read: map[string]string{"": "netstat(1)"}})
 	_ = sayForeign(cause.RingOverrun, foreignAdvice{fixed: func(f record.Finding) []string {
 		if f.System != freeBSD {
 			return nil
 		}
-		return []string{deviceNode(f.About.Interface) + ".iflib.override_nrxds=4096 in /boot/loader.conf, if the " +
-			"driver permits as many, and boot; netstat -m shows whether memory was short instead"}
+		return []string{deviceNode(f.About.Interface) + ".iflib.override_nrxds=4096 in /boot/loader.conf, then " +
+			"reboot (sysctl shows whether the driver took it); netstat -m shows whether mbufs were short instead"}
 	}, read: map[string]string{"": "netstat(1)", freeBSD: "iflib(4)"}})
 	_ = sayForeign(cause.ChecksumErrors, foreignAdvice{fixed: func(f record.Finding) []string {
 		without := ""
 		if slices.Contains([]string{freeBSD, dragonFly, macOS}, f.System) {
-			without = "try without receive checksum offload there: ifconfig IF -rxcsum; "
+			without = "rule out its checksum offload: ifconfig IF -rxcsum (back: ifconfig IF rxcsum); "
 		}
-		return []string{"see by which interface they come; " + without + "then memory and cables of routers"}
+		return []string{"find the receiving interface (netstat -i); " + without + "then check the routers on the path"}
 	}, read: map[string]string{"": "ifconfig(8); netstat(1)"}})
 	_ = sayForeign(cause.TCPRetransmissions, foreignAdvice{fix: []string{"find where packets are lost: on this " +
 		"host netstat -i and netstat -m show it; then on the path"}, read: map[string]string{"": "netstat(1)"}})
-	_ = sayForeign(cause.ConnectionsTimedOut, foreignAdvice{fix: []string{"the path or the peer was away; netstat " +
+	_ = sayForeign(cause.ConnectionsTimedOut, foreignAdvice{fix: []string{"the path failed, or the peer was down; " +
+		"netstat " +
 		"-an shows connections whose Send-Q stays"}, read: map[string]string{"": "tcp(4); netstat(1)"}})
 	_ = sayForeign(cause.UDPBufferOverflow, foreignAdvice{fix: []string{readFaster}, by: largerReceive,
 		read: map[string]string{"": "setsockopt(2); udp(4)"}})
@@ -158,8 +168,10 @@ var (
 		read: map[string]string{"": "setsockopt(2); udp(4)"}})
 	_ = sayForeign(cause.IPDiscards, foreignAdvice{fix: []string{"netstat -m shows whether memory for packets is " +
 		"short, and netstat -id whether an interface drops"}, read: map[string]string{"": "netstat(1)"}})
-	_ = sayForeign(cause.BlackholeRoute, foreignAdvice{fix: []string{"route delete with the destination of the " +
-		"line, if it is to be reached"}, read: map[string]string{"": "route(8)"}})
+	_ = sayForeign(cause.BlackholeRoute, foreignAdvice{fix: []string{
+		"if the destination should be reachable: " +
+			"route delete DESTINATION; none if it discards on purpose, such as for an aggregate"},
+		read: map[string]string{"": "route(8)"}})
 	_ = sayForeign(cause.NoRoute, foreignAdvice{fix: []string{"route -n get ADDRESS shows the route to an address, " +
 		"netstat -rn all of them: add what is missing"}, read: map[string]string{"": "route(8)"}})
 )
@@ -208,17 +220,18 @@ var (
 	_ = sayForeign(cause.BuffersShort, foreignAdvice{fixed: moreBuffers, read: map[string]string{"": "netstat(1)",
 		freeBSD: "tuning(7); mbuf(9)", openBSD: "netstat(1); sysctl(2)"}})
 	_ = sayForeign(cause.InputQueueDrop, foreignAdvice{by: map[string]string{
-		freeBSD: "longer queues: net.isr.maxqlimit and net.isr.defaultqlimit in /boot/loader.conf, and for IPv4 " +
-			"net.inet.ip.intr_queue_maxlen; more CPUs: net.isr.maxthreads=-1 and net.isr.bindthreads=1 in " +
-			"/boot/loader.conf",
-		openBSD: "a longer queue: sysctl net.inet.ip.ifq.maxlen=2048 (net.inet6.ip6.ifq.maxlen), and in " +
-			"/etc/sysctl.conf"},
+		freeBSD: "longer queues: sysctl net.inet.ip.intr_queue_maxlen=2048, of IPv6 " +
+			"net.inet6.ip6.intr_queue_maxlen=2048, of other protocols net.isr.defaultqlimit=2048 in " +
+			"/boot/loader.conf, at most net.isr.maxqlimit; more CPUs: net.isr.maxthreads=-1 and " +
+			"net.isr.bindthreads=1 in /boot/loader.conf, then reboot",
+		openBSD: "a longer queue: sysctl net.inet.ip.ifq.maxlen shows it, sysctl net.inet.ip.ifq.maxlen=8192 raises " +
+			"it, of IPv6 net.inet6.ip6.ifq.maxlen; /etc/sysctl.conf keeps it"},
 		read: map[string]string{"": "netstat(1)", freeBSD: "netisr(9)", openBSD: "sysctl(2)"}})
 	_ = sayForeign(cause.RingStalled, foreignAdvice{fixed: func(f record.Finding) []string {
 		node := deviceNode(f.About.Interface)
-		return []string{"read it again: sysctl " + node + ".iflib; if it stays so, ifconfig DEV down and ifconfig " +
-			"DEV up free it; then whether the other end stops it by pause frames (" + node + ".fc=0 goes without), " +
-			"and a newer driver"}
+		return []string{"read it again: sysctl " + node + ".iflib; if it is still STALLED, restart the interface " +
+			"from the console (a session through it ends): ifconfig DEV down && ifconfig DEV up; if it returns, " +
+			"sysctl " + node + ".fc=0 ignores pause frames of the other end; otherwise a newer driver"}
 	}, read: map[string]string{"": "iflib(4)"}})
 	_ = sayForeign(cause.InterruptsOfOneQueue, foreignAdvice{fix: []string{"none if it is one connection or one " +
 		"tunnel, whose packets stay in one queue; otherwise see why the NIC's hash does not spread them: addresses " +

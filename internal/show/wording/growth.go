@@ -220,7 +220,8 @@ var (
 		"see which: ip -s link, tc -s qdisc; then nft list ruleset")
 	_ = growth(cause.EchoUnreplied,
 		"of the echo requests that this host sent, more than 5 % got no reply", "",
-		"RFC 792; "+snmpCounters, "ping each peer by itself: an address that is down, or a path that loses packets")
+		"RFC 792; "+snmpCounters, "ping each peer separately: no reply at all means "+
+			"that it is down or filters echo requests, some replies missing means loss or a rate limit on the path")
 	_ = growth(cause.ICMPRateLimited,
 		"ICMP messages were not sent because of their rate limit: senders may not learn the path's MTU", "", ipSysctl,
 		"raise net.ipv4.icmp_msgs_per_sec or icmp_ratelimit")

@@ -72,8 +72,8 @@ var (
 	_ = say(cause.OffloadsNotOffered, words[cause.None]{
 		summary: about("the hypervisor offers DEV no segmentation offload: each segment is a packet of its own for " +
 			"the virtual machine and its host"),
-		fix: []string{"at the hypervisor, not here, where it is fixed: offer transmit checksums and TSO (of virtio: " +
-			"csum and host_tso4 on, and a backend that takes them, as vhost-net with vnet_hdr does)"},
+		fix: []string{"enable transmit checksum offload and TSO in the hypervisor; the guest cannot (fixed). QEMU: " +
+			"csum=on, host_tso4=on and host_tso6=on of virtio-net, and a tap or vhost-net backend with vnet_hdr"},
 		read:  "Virtual I/O Device (VIRTIO), Network Device, Feature bits; " + offloadDocument,
 		found: "TSO of a paravirtual interface (virtio_net, vmxnet3, hv_netvsc, xen_netfront) is off and fixed.",
 	})

@@ -163,7 +163,7 @@ func foreignCommand(system, id string) string {
 	case "routes", diagfacts.EveryRoute:
 		return "netstat -rn"
 	case "neighbours":
-		return "arp -an"
+		return "arp -an; ndp -an"
 	case "kernel log":
 		return "dmesg"
 	case "cpus":
