@@ -73,10 +73,11 @@ func (c *conductor) leaveOut(ctx context.Context, left []record.LeftOut) error {
 
 // LeftOut returns the treatments that a run of a plan would leave out on this machine, because its kernel
 // lacks what they need. For that it makes the plan's lab for a moment, if a treatment needs what some
-// kernels do not have: qdiscs, congestion controls, kinds of devices. Real hosts are not asked. The error
+// kernels do not have: qdiscs, congestion controls, kinds of devices. Plans that execute programs, as those with real hosts do, are left out. The error
 // says why the lab or the settings cannot be made.
 func LeftOut(ctx context.Context, plan *study.Plan) (left []record.LeftOut, err error) {
-	if !needy(plan) || MissingTools(plan) != nil {
+	// Programs of a file are executed only with the user's permission, for which check does not ask.
+	if !needy(plan) || len(plan.Commands()) > 0 || MissingTools(plan) != nil {
 		return nil, nil
 	}
 	c, err := prepare(plan, nil, Options{})
@@ -96,13 +97,10 @@ func LeftOut(ctx context.Context, plan *study.Plan) (left []record.LeftOut, err 
 	return c.dryRun(ctx)
 }
 
-// needy reports whether a plan, which has no real hosts, needs what some kernels lack.
+// needy reports whether a plan needs what some kernels lack.
 func needy(plan *study.Plan) bool {
 	needs := false
 	for _, h := range plan.Study.Topology.Hosts {
-		if len(h.Via) > 0 {
-			return false
-		}
 		for _, i := range h.Interfaces {
 			_, is := i.Shape(i.Name)
 			needs = needs || is

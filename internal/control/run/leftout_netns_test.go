@@ -70,6 +70,39 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
+// TestLeftOutExecutesNothing: for a plan with a service no lab is made, which would start its program without the
+// permission that run asks for.
+func TestLeftOutExecutesNothing(t *testing.T) {
+	text := strings.NewReplacer("LACKING", "cake", "OTHER", "", "b: {", "b: {services: {web: {program: nginx}}, ").
+		Replace(leftOutStudy)
+	s, err := study.Parse("leftout.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := study.NewPlan(s)
+	if err != nil || len(plan.Commands()) == 0 {
+		t.Fatal(err)
+	}
+	trace := filepath.Join(t.TempDir(), "executed")
+	t.Setenv("PATH", stub(t, "nginx", "touch "+trace)+":"+os.Getenv("PATH"))
+	if left, err := run.LeftOut(t.Context(), plan); left != nil || err != nil {
+		t.Errorf("%v, %v", left, err)
+	}
+	if _, err := os.Stat(trace); err == nil {
+		t.Error("a program of the file was executed")
+	}
+}
+
+// stub returns a directory with a shell script of a name.
+func stub(t *testing.T, name, script string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 const leftOutStudy = `study: leftout
 topology:
   hosts:

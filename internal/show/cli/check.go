@@ -15,7 +15,7 @@ func newCheckCommand(s streams) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check FILE.yaml|STUDY",
-		Short: "Check a study file and print its plan; change nothing",
+		Short: "Check a study file and print its plan; measure nothing",
 		Args:  exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			plan, err := f.plan(s.input(cmd.Context()), args[0])
