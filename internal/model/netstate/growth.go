@@ -53,16 +53,14 @@ func (s *HostSnapshot) Since(earlier HostSnapshot, seconds float64) bool {
 			s.State.NICs[i] = n.Since(before, seconds)
 		}
 	}
+	had := map[[2]string]Connection{}
+	for _, c := range earlier.State.Notable {
+		had[[2]string{c.Local, c.Remote}] = c
+	}
 	for i := range s.State.Notable {
 		c := &s.State.Notable[i]
-		at := slices.IndexFunc(earlier.State.Notable, func(b Connection) bool {
-			return b.Local == c.Local && b.Remote == c.Remote
-		})
 		now, known := c.Read()
-		if at < 0 || !known {
-			continue
-		}
-		if before, known := earlier.State.Notable[at].Read(); known && before <= now {
+		if before, was := had[[2]string{c.Local, c.Remote}].Read(); known && was && before <= now {
 			c.ReadBps = new(8 * float64(now-before) / seconds)
 		}
 	}

@@ -58,3 +58,10 @@ func TestManyLines(t *testing.T) {
 		t.Errorf("%d lines not read of %d, %d machines, %v; want 7", p.Lost, p.Lines, len(p.Machines), err)
 	}
 }
+
+// TestTimeWithoutWords: a time with nothing but a form feed behind it is no row of sar.
+func TestTimeWithoutWords(t *testing.T) {
+	for _, before := range []string{"", "$ sar -n DEV\n", "12:00:00 CPU %usr %idle\n"} {
+		_, _ = Parse(before + strings.Repeat("12:00:01 \f\n12:00:01 AM \f\n", 3))
+	}
+}

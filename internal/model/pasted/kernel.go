@@ -127,6 +127,9 @@ func (m *machine) qdisc(line string) bool {
 	return m.ignore() // a counter of its kind
 }
 
+// severalClasses is the shaper of an interface with several classes at the root.
+const severalClasses = "several"
+
 // shaped stores the rate of a shaper at the root of an interface's qdiscs. It reports whether the line has one.
 func (m *machine) shaped(device, line string) bool {
 	row := qdiscRate.FindStringSubmatch(line)
@@ -134,9 +137,18 @@ func (m *machine) shaped(device, line string) bool {
 		return false
 	}
 	rate, err := unit.ParseBitRate(strings.ToLower(row[3]))
-	if n := m.netif(device); err == nil && rate > 0 && n >= 0 {
-		m.Reading.Snapshot.Interfaces[n].Shaper = &netstate.Shaper{Kind: row[1] + row[2], RateBps: float64(rate)}
+	n := m.netif(device)
+	if err != nil || rate <= 0 || n < 0 {
+		return true
 	}
+	shaper, id := &netstate.Shaper{Kind: row[1] + row[2], RateBps: float64(rate)}, strings.Fields(line)[2]
+	if of := m.shapers[device]; of != "" && of != id {
+		shaper, id = nil, severalClasses // which of them the packets are in is not known
+	}
+	if m.shapers == nil {
+		m.shapers = map[string]string{}
+	}
+	m.shapers[device], m.Reading.Snapshot.Interfaces[n].Shaper = id, shaper
 	return true
 }
 

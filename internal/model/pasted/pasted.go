@@ -69,6 +69,7 @@ type machine struct {
 	number        int                // of the line that is read
 	netifs        map[string]int     // index of each interface
 	qdiscs        map[[2]string]bool // by interface and handle
+	shapers       map[string]string  // qdisc or class with the rate of an interface
 	context
 	interfaceParts
 	ethtools
@@ -197,7 +198,7 @@ func lineOf(text string, quoted int) string {
 	if strings.IndexByte(text, '\x1b') >= 0 {
 		text = control.ReplaceAllString(text, "")
 	}
-	return unquoted(strings.TrimRight(text, "\r\n\t "), quoted)
+	return unquoted(strings.TrimRight(text, "\r\n\t\v\f "), quoted)
 }
 
 // quotes returns the depth of quotation marks of mail ("> ") that most lines of a text have.

@@ -156,6 +156,9 @@ func (m *machine) rates(in interval, t sarTable, words []string) bool {
 	switch {
 	case t.of != "":
 	case m.columnNames[0] == "CPU":
+		if cpu, err := strconv.Atoi(words[0]); err != nil || cpu < 0 || cpu >= mostInterfaces {
+			return false
+		}
 		of, prefix = subject{part: "softnet"}, words[0]+" "
 	case !plainName.MatchString(words[0]):
 		return false
@@ -298,7 +301,7 @@ func (m *machine) withAverages(loads []netstate.CPULoad) []netstate.CPULoad {
 	for _, x := range m.measured {
 		for _, l := range x.loads {
 			same := func(o netstate.CPULoad) bool { return o.CPU == l.CPU }
-			if x.in.seconds() == 0 && !slices.ContainsFunc(loads, same) {
+			if x.in.seconds() == 0 && len(loads) < mostInterfaces && !slices.ContainsFunc(loads, same) {
 				loads = append(loads, l)
 			}
 		}
@@ -338,14 +341,11 @@ func (m *machine) grow(x *measurement, seconds float64) {
 // softnetOf returns the counters of a CPU's backlog, which it adds if they are new.
 func (m *machine) softnetOf(cpu string) *netstate.SoftnetCounters {
 	list := &m.Reading.End.Softnet
-	n, err := strconv.ParseUint(cpu, 10, 16)
-	if err != nil {
-		return &netstate.SoftnetCounters{}
-	}
-	at := slices.IndexFunc(*list, func(c netstate.SoftnetCounters) bool { return c.CPU == int(n) })
+	n, _ := strconv.Atoi(cpu) // which rates has checked
+	at := slices.IndexFunc(*list, func(c netstate.SoftnetCounters) bool { return c.CPU == n })
 	if at < 0 {
 		at = len(*list)
-		*list = append(*list, netstate.SoftnetCounters{CPU: int(n)})
+		*list = append(*list, netstate.SoftnetCounters{CPU: n})
 	}
 	return &(*list)[at]
 }

@@ -304,7 +304,7 @@ func (m *machine) finishSockets() {
 			m.State.CountTimeWait(waiting, local, remote)
 		}
 		if netstate.Notable(c.State, c.ReceiveQueue, c.SendQueue, c.Info) ||
-			c.Info != nil && (c.Info.TotalRetrans > 0 || c.Info.RTTUs > 2*c.Info.MinRTTUs) {
+			c.Info != nil && (c.Info.TotalRetrans > 0 || c.Info.MinRTTUs > 0 && c.Info.RTTUs/2 > c.Info.MinRTTUs) {
 			m.State.Notable = append(m.State.Notable, c)
 		}
 	}

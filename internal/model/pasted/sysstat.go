@@ -61,7 +61,7 @@ func (m *machine) sysstatLine(line string) bool {
 	case len(words) > 1 && !decimal.MatchString(words[1]): // a head has no number, such as "CPU %usr"
 		m.columnNames, m.since, m.until = words, at, at
 		return m.ignore()
-	case len(words) != len(m.columnNames):
+	case len(words) == 0 || len(words) != len(m.columnNames):
 		return m.ignore()
 	}
 	if at != m.until {

@@ -329,3 +329,24 @@ kern  :info  : [    2.500000] EXT4-fs (sda1): mounted filesystem
 		t.Errorf("%+v", p.Machines)
 	}
 }
+
+// TestClassesOfHTB: the rate of a shaper is that of the one class at its root; of several, none is known.
+func TestClassesOfHTB(t *testing.T) {
+	const one = "class htb 1:10 root rate 10Mbit ceil 95Mbit burst 1600b cburst 1600b\n"
+	const other = "class htb 1:20 root rate 10Mbit ceil 50Mbit burst 1600b cburst 1600b\n"
+	for text, want := range map[string]float64{one: 95e6, one + one: 95e6, one + other: 0, one + other + one: 0} {
+		p, err := Parse("nas$ tc class show dev eth0\n" + text)
+		if err != nil || len(p.Machines) != 1 {
+			t.Fatal(err)
+		}
+		got := 0.0
+		for _, i := range p.Machines[0].Reading.Snapshot.Interfaces {
+			if i.Shaper != nil {
+				got = i.Shaper.RateBps
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %g bit/s, want %g", text, got, want)
+		}
+	}
+}

@@ -65,6 +65,11 @@ func (r *htmlReader) tag(name atom.Atom, kind html.TokenType) {
 			r.quiet = name
 		}
 	case atom.Br:
+		if r.open != 0 && r.quiet == 0 { // a line of the block on the same line of the page
+			r.block.WriteByte('\n')
+			r.rows = append(r.rows, r.row)
+			return
+		}
 		r.words("\n")
 	case atom.P, atom.Div, atom.Li, atom.Tr, atom.H1, atom.H2, atom.H3, atom.Table, atom.Dd, atom.Dt:
 		r.endText()
@@ -90,7 +95,7 @@ func (r *htmlReader) words(text string) {
 	case r.open != 0:
 		r.block.WriteString(text)
 		for i := range strings.Count(text, "\n") {
-			r.rows = append(r.rows, r.row+min(i+1, strings.Count(text, "\n")))
+			r.rows = append(r.rows, r.row+i+1)
 		}
 	default:
 		r.text.WriteString(text)
@@ -102,6 +107,9 @@ func (r *htmlReader) words(text string) {
 
 // end reads the block, if it is one of code: code on one line is a word of the text.
 func (r *htmlReader) end() {
+	if r.open == 0 {
+		return
+	}
 	text, rows, word := r.block.String(), r.rows, r.open == atom.Code
 	r.block.Reset()
 	r.rows, r.open = nil, 0
