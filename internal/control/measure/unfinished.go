@@ -91,8 +91,12 @@ func (u *unfinished) add(now map[string]message.FlowProgress) {
 // without load, are not those of the result.
 func (s *session) unfinished(u *unfinished) *record.Run {
 	var trials []record.Trial
-	if u.measured && s.phase == "" && !s.idle {
+	switch {
+	case s.phase != "" || s.idle:
+	case u.measured:
 		trials = []record.Trial{u.trial}
+	case len(s.trials) > 0: // the window before, of another mode
+		trials = s.trials[len(s.trials)-1:]
 	}
 	r := s.describe(trials)
 	if r.Trials, r.Snapshots = nil, nil; len(trials) > 0 { // snapshots are large, and this is saved often

@@ -84,7 +84,7 @@ func TestBothDirectionsAreDrawn(t *testing.T) {
 			"The link carries 75 % of its rate, and 24 % in the other direction"},
 		{"full both ways", 196e6, 197e6, true, true, "The link is full"},
 		{"only the other one is full", 196e6, 100e6, false, true,
-			"The link is full against the direction of the data"},
+			"The link is full in the reverse direction"},
 	} {
 		run := sciencetest.Few(4, 4, 0)
 		run.Topology = topology.Topology{Hosts: []topology.Host{{Name: "client"}, {Name: "server"}},

@@ -180,10 +180,12 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 		others.Reset()
 		shown.replace(measureLine(p))
 	}
-	o.Until = func(run *record.Run) {
-		f.keep.until(ctx, run)
-		if held := f.keep.held; held != nil && held.run != nil {
-			claim.Describe(runTitle(held.run.ID, held.run.Name) + ", of measure " + strings.Join(addresses, " "))
+	if !f.keep.noSave {
+		o.Until = func(run *record.Run) {
+			f.keep.until(ctx, run)
+			if held := f.keep.held; held != nil {
+				claim.Describe(runTitle(held.run.ID, held.run.Name) + ", of measure " + strings.Join(addresses, " "))
+			}
 		}
 	}
 	var run *record.Run

@@ -20,40 +20,43 @@ type keepFlags struct {
 	name, out string
 	noSave    bool
 	held      *heldRun // in the notebook, while it is being made; nil: it is not
+	refused   bool     // the notebook did not take it
 }
 
 // heldRun is a measurement that the notebook shows as running.
 type heldRun struct {
-	store notebook.Store
-	run   *record.Run
-	saved time.Time
+	store        notebook.Store
+	run          *record.Run
+	began, saved time.Time
 }
 
-// leastSaved is the least time between two times that an unfinished measurement is saved.
+// leastSaved is the shortest time between two saves of an unfinished measurement. It grows to a hundredth of
+// what was measured, as the document does.
 const leastSaved = time.Second
 
 // until saves the part of a measurement that is finished, so that the notebook has that much of one that is
-// killed. An error is that of save.
+// killed. It does nothing where the notebook cannot be written, which save says at the end.
 func (k *keepFlags) until(ctx context.Context, run *record.Run) {
-	if k.noSave || k.held != nil && time.Since(k.held.saved) < leastSaved {
+	if k.noSave || k.refused {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
 	if k.held == nil {
 		run.Name = k.name
 		store, err := openNotebook(ctx)
-		if err != nil {
+		if err == nil {
+			if err = store.Begin(ctx, run); err != nil {
+				_ = store.Close()
+			}
+		}
+		if k.refused = err != nil; k.refused {
 			return
 		}
-		k.held = &heldRun{store: store}
-		if err := store.Begin(ctx, run); err != nil {
-			return
-		}
-		k.held.run = run
-	}
-	if k.held.saved = time.Now(); k.held.run == nil {
+		k.held = &heldRun{store: store, run: run, began: time.Now()}
+	} else if now := time.Now(); now.Sub(k.held.saved) < max(leastSaved, now.Sub(k.held.began)/100) {
 		return
 	}
+	k.held.saved = time.Now()
 	run.ID, run.Name, run.Status = k.held.run.ID, k.name, notebook.Running
 	if k.held.store.Describe(ctx, run) == nil {
 		k.held.run = run
@@ -68,9 +71,6 @@ func (k *keepFlags) abandon(ctx context.Context, why error) {
 	ctx = context.WithoutCancel(ctx)
 	defer k.held.store.Close()
 	run := k.held.run
-	if run == nil {
-		return
-	}
 	run.Status, run.Error = notebook.Interrupted, why.Error()
 	if k.held.store.Finish(ctx, run) == nil && run.Unfinished == nil {
 		_ = k.held.store.Remove(ctx, run.ID) // nothing was measured
@@ -140,7 +140,7 @@ func (k *keepFlags) save(ctx context.Context, said io.Writer, run *record.Run) (
 
 // keep saves a measurement that has ended.
 func (k *keepFlags) keep(ctx context.Context, run *record.Run) error {
-	if k.held == nil || k.held.run == nil {
+	if k.held == nil {
 		return keepRun(ctx, run)
 	}
 	run.ID = k.held.run.ID
