@@ -31,7 +31,7 @@ func (s *session) run() *record.Run {
 	return r
 }
 
-// describe is run with other trials, which may be none, and without a conclusion.
+// describe returns the run with the given trials (nil: none), without a conclusion.
 func (s *session) describe(trials []record.Trial) *record.Run {
 	o, started := s.options, s.began
 	var hosts []netstate.HostReading
@@ -199,7 +199,7 @@ func Keep(ctx context.Context, store notebook.Store, run *record.Run) error {
 	return Finish(ctx, store, run)
 }
 
-// Finish is Keep for a measurement that the store holds.
+// Finish stores the result of a measurement that Store.Begin has added.
 func Finish(ctx context.Context, store notebook.Store, run *record.Run) error {
 	ctx = context.WithoutCancel(ctx)
 	for _, t := range run.Trials {

@@ -13,8 +13,8 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// unfinished is an open window by the readings of its intervals, which are cheaper and less exact than
-// those of its edges.
+// unfinished is the trial of a window that has not ended, from the readings of its intervals, which are less exact
+// than those at the window's edges.
 type unfinished struct {
 	trial    record.Trial
 	session  *session
@@ -24,7 +24,7 @@ type unfinished struct {
 	measured bool
 }
 
-// begin begins a window with a reading.
+// begin returns an unfinished trial whose window starts at the reading first.
 func (s *session) begin(flows []*trial.Flow, first map[string]message.FlowProgress) *unfinished {
 	u := &unfinished{session: s, planned: flows, first: first, latest: first}
 	u.trial = record.Trial{Block: 1, Order: 1, Treatment: asMeasured, Started: s.began,
@@ -33,7 +33,7 @@ func (s *session) begin(flows []*trial.Flow, first map[string]message.FlowProgre
 	return u
 }
 
-// add adds an interval, which ends with a reading.
+// add updates the trial with the interval from the previous reading to now.
 func (u *unfinished) add(now map[string]message.FlowProgress) {
 	s, t := u.session, &u.trial
 	t.Flows, t.GoodputBps, t.TransactionsPerS = nil, 0, 0
@@ -62,17 +62,17 @@ func (u *unfinished) add(now map[string]message.FlowProgress) {
 		if latest <= 0 {
 			continue
 		}
-		way := intervals[[2]string{from, to}]
-		way.FromS, way.ToS = seconds-latest, seconds
-		way.GoodputBps += float64(last.bytes) * 8 / latest
-		way.RatePerS += float64(last.done) / latest
-		intervals[[2]string{from, to}] = way
+		sum := intervals[[2]string{from, to}]
+		sum.FromS, sum.ToS = seconds-latest, seconds
+		sum.GoodputBps += float64(last.bytes) * 8 / latest
+		sum.RatePerS += float64(last.done) / latest
+		intervals[[2]string{from, to}] = sum
 	}
 	var parts []record.Part
 	for _, way := range ways(t.Flows) {
 		p, err := stats.Part(t.Flows, way[0], way[1], t.WindowS)
 		if err != nil {
-			continue // of a latency, which no flow has yet
+			continue // latencies are known only at the window's end
 		}
 		for _, before := range t.Parts {
 			if before.From == p.From && before.To == p.To {
@@ -87,8 +87,8 @@ func (u *unfinished) add(now map[string]message.FlowProgress) {
 	t.Parts, u.latest, u.measured = parts, now, len(parts) > 0
 }
 
-// unfinished is the measurement with what its open window has until now. Windows of a search, and those
-// without load, are not those of the result.
+// unfinished returns the run with its open window so far. Windows of a search and those without load are not part
+// of the result.
 func (s *session) unfinished(u *unfinished) *record.Run {
 	var trials []record.Trial
 	switch {
@@ -105,8 +105,8 @@ func (s *session) unfinished(u *unfinished) *record.Run {
 	return r
 }
 
-// Recover makes what was saved of a measurement that was killed its only trial, and concludes from it.
-// Trust checks and latencies need the readings at the end of the window, which was not made.
+// Recover makes the saved window of a killed measurement its only trial and concludes from it. There are no trust
+// checks and latencies, which need the readings at the window's end.
 func Recover(run *record.Run) {
 	if run.Unfinished == nil || len(run.Trials) > 0 || run.Status != notebook.Interrupted {
 		return

@@ -48,7 +48,7 @@ func (c *conductor) dryRun(ctx context.Context) (left []record.LeftOut, err erro
 			}
 			left, lacks = append(left, record.LeftOut{Treatment: t.Name, Why: plain.Line(err.Error())}), append(lacks,
 				failed)
-			continue // and others with its levels are tried by themselves
+			continue // its levels are not seen: other treatments with them are tried
 		}
 		for factor, name := range t.Levels {
 			seen[level{factor, name}] = true
@@ -72,9 +72,9 @@ func (c *conductor) leaveOut(ctx context.Context, left []record.LeftOut) error {
 }
 
 // LeftOut returns the treatments that a run of a plan would leave out on this machine, because its kernel
-// lacks what they need. For that it makes the plan's lab for a moment, if a treatment needs what some
-// kernels do not have: qdiscs, congestion controls, kinds of devices. Plans that execute programs, as those with real hosts do, are left out. The error
-// says why the lab or the settings cannot be made.
+// lacks what they need. If a treatment needs what some kernels do not have (qdiscs, congestion controls,
+// kinds of devices), it makes the plan's lab for a moment. It judges no plan that executes programs, as
+// those with real hosts do. The error says why the lab or the settings cannot be made.
 func LeftOut(ctx context.Context, plan *study.Plan) (left []record.LeftOut, err error) {
 	// Programs of a file are executed only with the user's permission, for which check does not ask.
 	if !needy(plan) || len(plan.Commands()) > 0 || MissingTools(plan) != nil {
@@ -157,7 +157,7 @@ func revertTimeout(settings []setting.Setting) time.Duration {
 func (c *conductor) probeCongestionControl(ctx context.Context, t *study.Treatment,
 	asked map[string]map[string]error) (err error) {
 	requests := map[string][]message.FlowRequest{}
-	kernels := map[string]string{} // by host that is asked
+	kernels := map[string]string{} // of each host that is sent a request
 	for _, f := range t.Flows {
 		name := f.CongestionControl
 		if name == "" {

@@ -99,7 +99,7 @@ func (m *machine) finishSystemName() {
 		}
 	}
 	switch best {
-	case settingfile.Linux: // which is what a host is that nothing is known of
+	case settingfile.Linux: // the default
 	case settingfile.MacOS:
 		m.Host.OS = "darwin" // in the words of uname(1)
 	default:

@@ -59,17 +59,17 @@ func parseDocuments(name, text string) (list []*source.Node, generic string, pro
 	switch first := firstEntry(text); {
 	case ext == ".toml" || tomlHead.MatchString(text):
 		list, err := parseTOML(text)
-		return list, tomlFile, some(err)
+		return list, tomlFile, listOf(err)
 	case ext == ".json" || ext == ".ign" || strings.HasPrefix(first, "{") && ext != ".yaml" && ext != ".yml":
 		list, err := source.JSON([]byte(text))
-		return list, jsonFile, some(err)
+		return list, jsonFile, listOf(err)
 	}
 	list, problems = source.Documents([]byte(text))
 	return list, yamlFile, problems
 }
 
-// some returns an error as a list. Nil: it is nil.
-func some(err error) []error {
+// listOf returns an error as a list; of nil, nil.
+func listOf(err error) []error {
 	if err == nil {
 		return nil
 	}

@@ -82,7 +82,7 @@ type Event struct {
 	// Skip says why a part of the script is not followed. Odd is a remark on a command that is
 	// followed, but does not do the same in every shell.
 	Skip, Odd string
-	// Mistake says that what is skipped is none of a shell's language.
+	// Mistake reports whether what is skipped is a syntax error.
 	Mistake bool
 }
 

@@ -8,8 +8,9 @@
 // topology.links[3].from, which Document converts to a line and a column.
 //
 // YAML is https://yaml.org/spec/1.2.2/, without anchors, tags, merge keys and further documents:
-// brace ranges avoid repetition, and every line can be understood without looking elsewhere. The
-// package does no I/O.
+// brace ranges avoid repetition, and every line can be understood without looking elsewhere.
+// Documents and JSON convert files of other programs to the same Nodes, with all of YAML. The package
+// does no I/O.
 package source
 
 import (

@@ -77,9 +77,8 @@ func alive(v view) (judged, bool) {
 	return judged{c, float64(len(gone)) / float64(n)}, true
 }
 
-// leastSilence is the least window in seconds in which a flow that carries nothing is no chance: in a
-// shorter one a flow whose segments were lost may wait for its retransmission timer, of 1 s at first
-// and then 2 s (RFC 6298).
+// leastSilence is the shortest window, in seconds, in which a flow without data cannot be explained by its first
+// retransmission timeouts (1 s, then 2 s; RFC 6298).
 const leastSilence = 3
 
 // Silent returns the flows of Empty that were open throughout the window, unless it is below

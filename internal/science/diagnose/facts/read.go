@@ -136,7 +136,7 @@ var finerParts = map[string]finer{
 		return h.State.Clock != nil && h.State.Clock.Source != "" && len(h.State.Clock.Available) > 0
 	}},
 	"synchronisation": {of: "clock", has: func(h *Host) bool { return slices.Contains(h.Pasted, "synchronisation") }},
-	// What has name servers of its own beside the host's, such as a container, a text does not show.
+	// A text does not show whether a namespace, such as a container's, has its own name servers.
 	"first namespace": {of: "resolver", has: func(h *Host) bool { return h.State.FirstNamespace }},
 	"cpus":            {of: "", has: func(h *Host) bool { return h.CPUs > 0 }},
 	Measurement:       {of: "", has: func(h *Host) bool { return false }},
