@@ -29,7 +29,7 @@ test: ## everything that is checked before a change is taken
 machines: ## the tests that boot machines with other kernels and drivers: user-mode Linux and QEMU
 	@script/machines
 
-faults: ## plant faults in labs and have doctor find each; writes docs/doctor-rules.md
+faults: ## plant faults in labs and have doctor find each; writes docs/results/faults.md
 	@script/setup test
 	LINERATE_REQUIRE_NETNS=1 LINERATE_LONG=1 go test -v -count=1 -timeout 1800s ./internal/host/hoststate -update
 	go test -count=1 ./internal/show/wording -update
@@ -49,11 +49,11 @@ cross: ## compile, or check the types of everything, for every system linerate i
 fuzz: ## each fuzz target for a short while (FUZZTIME=30000x)
 	@script/fuzz
 
-audit: ## simulate the statistics over thousands of runs; writes docs/statistics-audit.md
+audit: ## simulate the statistics over thousands of runs; writes docs/results/audit.md
 	@script/setup build
 	go test -trimpath -count=1 -timeout 3600s -run TestTables ./internal/science/audit -update
 
-bench: build ## measure against other tools; writes docs/benchmarks.md
+bench: build ## measure against other tools; writes docs/results/benchmarks.md
 	@script/setup bench
 	CGO_ENABLED=0 go build -o bin/bench ./script/bench
 	PATH="$$PWD/bin/peers:$$PATH" timeout --kill-after=30 2400 bin/bench

@@ -29,7 +29,7 @@ var tcp = contest{
 	},
 	About: "Congestion control is cubic for all (nuttcp has no option for it and uses the kernel's default). " +
 		"linerate counts at the receiver, in a window of two seconds after half a second of warm-up, chooses how " +
-		"to send (`--mode auto`, see [traffic.md](traffic.md)), and its receiver does not copy; `--copy` moves " +
+		"to send (`--mode auto`, see [traffic.md](../traffic.md)), and its receiver does not copy; `--copy` moves " +
 		"bytes as ordinary programs and the other tools do. The rate of iperf3 is that of its receiver; for iperf " +
 		"and nuttcp it is the printed one. CPU time is that of the whole machine: both ends and the kernel.",
 }

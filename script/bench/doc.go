@@ -1,7 +1,7 @@
 //go:build linux
 
 // Command bench measures linerate against other tools on this machine and writes
-// docs/benchmarks.md. It is run by `make bench`, as root, because the other tools need
+// docs/results/benchmarks.md. It is run by `make bench`, as root, because the other tools need
 // that.
 //
 // The contenders take turns in one run, and a different one begins each round, so that

@@ -17,7 +17,7 @@ var errGate = errors.New("linerate misses its mark")
 
 func main() {
 	rounds := flag.Int("rounds", 5, "rounds that count; one more goes before them")
-	out := flag.String("o", "docs/benchmarks.md", "the page to write")
+	out := flag.String("o", "docs/results/benchmarks.md", "the page to write")
 	binary := flag.String("linerate", "bin/linerate", "the linerate to measure")
 	only := flag.String("only", "", "measure only one of "+contestKeys()+", and write no page")
 	flag.Parse()

@@ -55,7 +55,7 @@ func (s spread) times() string { return s.text(3, 1, "×") }
 //go:embed benchmarks.md.tmpl
 var pageText string
 
-// page is everything docs/benchmarks.md says.
+// page is everything docs/results/benchmarks.md says.
 type page struct {
 	Machine  machine
 	Rounds   int

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/science/tuning"
@@ -128,7 +129,7 @@ func TestPortRange(t *testing.T) {
 const portRange = "net.ipv4.ip_local_port_range"
 
 func list(text string) []settingfile.File {
-	return []settingfile.File{settingfile.Read("x", []byte(text), settingfile.Linux)}
+	return []settingfile.File{settingfile.Read("x", []byte(text), opsystem.Linux)}
 }
 
 func kernelTakes(t *testing.T, key, value string) bool {

@@ -8,6 +8,7 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
@@ -28,7 +29,7 @@ func AskKernel(files []settingfile.File) *tuning.Kernel {
 	k.Congestion = AskControls()
 	linux := false
 	for _, f := range files {
-		if f.System != settingfile.Linux {
+		if f.System != opsystem.Linux {
 			continue
 		}
 		linux = true

@@ -43,7 +43,7 @@ func ids(findings []record.Finding) (list []string) {
 // and as the cause of what else is found there. Each has a lab of its own but those of
 // parameters, which are planted together. In their healthy twins nothing is found that is at
 // least likely. With -update all are planted, also those that are planted differently or two
-// at once, and the outcomes are written to docs/doctor-rules.md.
+// at once, and the outcomes are written to docs/results/faults.md.
 func TestFaults(t *testing.T) {
 	kerneltest.Slow(t)
 	file, child := os.LookupEnv(outcomesFile)

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ import (
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/version"
 )
@@ -276,11 +278,19 @@ func parameters() (map[string]string, error) {
 // largestFile bounds a file of parameters.
 const largestFile = 1 << 20
 
+// parameterFiles returns the lines of the files with kernel parameters, in the order in which `sysctl --system`
+// applies them: /etc/sysctl.conf last.
 func parameterFiles() (lines []netstate.ParameterLine, err error) {
-	for _, name := range proc.ParameterFiles() {
+	var files []string
+	for _, dir := range settingfile.SysctlDirectories {
+		in, _ := filepath.Glob(dir + "/*.conf")
+		files = append(files, in...)
+	}
+	files, _ = settingfile.ApplyOrder(files)
+	for _, name := range append(files, "/etc/sysctl.conf") {
 		text, readErr := os.ReadFile(name)
 		if errors.Is(readErr, fs.ErrNotExist) {
-			continue // a link to nothing
+			continue // there is no sysctl.conf, or a link to nothing
 		}
 		if readErr == nil && len(text) > largestFile {
 			readErr = fmt.Errorf("%s has more than %d bytes", name, largestFile)
@@ -289,7 +299,7 @@ func parameterFiles() (lines []netstate.ParameterLine, err error) {
 			err = errors.Join(err, readErr)
 			continue
 		}
-		for _, l := range settingfile.Read(name, text, settingfile.Linux).Lines {
+		for _, l := range settingfile.Read(name, text, opsystem.Linux).Lines {
 			lines = append(lines, netstate.ParameterLine{File: name, Line: l.Line, Key: l.Key, Value: l.Value})
 		}
 	}

@@ -90,9 +90,9 @@ func (o *outcomes) check(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the tables of docs/doctor-rules.md anew")
+var update = flag.Bool("update", false, "write the tables of docs/results/faults.md anew")
 
-var doctorPage = filepath.Join("..", "..", "..", "docs", "doctor-rules.md")
+var faultsPage = filepath.Join("..", "..", "..", "docs", "results", "faults.md")
 
 const (
 	beginOfFaults = "<!-- faults -->\n"
@@ -100,22 +100,22 @@ const (
 	foundAlone    = "Found, and nothing else: " // begins the line of faults without other findings
 )
 
-// page is docs/doctor-rules.md, its part with the outcomes apart.
+// page is docs/results/faults.md, its part with the outcomes apart.
 func page(t *testing.T) (before, part, after string) {
 	t.Helper()
-	text, err := os.ReadFile(doctorPage)
+	text, err := os.ReadFile(faultsPage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, rest, _ := strings.Cut(string(text), beginOfFaults)
 	part, after, found := strings.Cut(rest, endOfFaults)
 	if !found {
-		t.Fatalf("%s has no %s", doctorPage, endOfFaults)
+		t.Fatalf("%s has no %s", faultsPage, endOfFaults)
 	}
 	return before, part, after
 }
 
-// document writes the outcomes to docs/doctor-rules.md.
+// document writes the outcomes to docs/results/faults.md.
 func (o *outcomes) document(t *testing.T) {
 	t.Helper()
 	before, _, after := page(t)
@@ -142,7 +142,7 @@ func (o *outcomes) document(t *testing.T) {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", h.Twin, codes(h.Of), codes(h.Found[record.Certain]),
 			codes(h.Found[record.Likely]), codes(h.Found[record.Possible]))
 	}
-	if err := os.WriteFile(doctorPage, []byte(before+beginOfFaults+b.String()+endOfFaults+after), 0o644); err != nil {
+	if err := os.WriteFile(faultsPage, []byte(before+beginOfFaults+b.String()+endOfFaults+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -162,7 +162,7 @@ func codes(list []string) string {
 	return strings.Join(slices.Sorted(maps.Keys(seen)), ", ")
 }
 
-// TestFaultList: docs/doctor-rules.md lists the faults that are planted, and their twins.
+// TestFaultList: docs/results/faults.md lists the faults that are planted, and their twins.
 func TestFaultList(t *testing.T) {
 	_, part, _ := page(t)
 	want := []string{"fault", "healthy twin", "planted"}
@@ -189,6 +189,6 @@ func TestFaultList(t *testing.T) {
 	slices.Sort(want)
 	slices.Sort(listed)
 	if !slices.Equal(listed, want) {
-		t.Errorf("%s lists %v, want %v: make faults", doctorPage, listed, want)
+		t.Errorf("%s lists %v, want %v: make faults", faultsPage, listed, want)
 	}
 }

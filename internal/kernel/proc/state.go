@@ -161,33 +161,3 @@ func Resolver() (*netstate.Resolver, error) {
 	}
 	return &r, nil
 }
-
-// parameterDirectories are those of sysctl.d(5): a file hides files of the same name in later directories.
-var parameterDirectories = []string{"/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d",
-	"/lib/sysctl.d"}
-
-// ParameterFiles returns the files with kernel parameters, in the order in which `sysctl --system` applies
-// them: by name, and /etc/sysctl.conf last.
-func ParameterFiles() []string {
-	first := map[string]string{}
-	for _, dir := range parameterDirectories {
-		files, _ := filepath.Glob(dir + "/*.conf")
-		for _, file := range files {
-			if name := filepath.Base(file); first[name] == "" {
-				first[name] = file
-			}
-		}
-	}
-	var names, files []string
-	for name := range first {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		files = append(files, first[name])
-	}
-	if _, err := os.Stat("/etc/sysctl.conf"); err == nil {
-		files = append(files, "/etc/sysctl.conf")
-	}
-	return files
-}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 )
@@ -146,7 +147,7 @@ func text(t *testing.T, format string, path string) string {
 
 // TestSysctlFile: the file for sysctl.d is read back as the same settings.
 func TestSysctlFile(t *testing.T) {
-	file := settingfile.Read("x.conf", []byte(text(t, "sysctl", sysctlPath)), settingfile.Linux)
+	file := settingfile.Read("x.conf", []byte(text(t, "sysctl", sysctlPath)), opsystem.Linux)
 	var got, want []string
 	for _, l := range file.Lines {
 		got = append(got, l.Key+"="+l.Value)

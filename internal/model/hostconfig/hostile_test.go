@@ -11,6 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 )
@@ -94,7 +95,7 @@ func checkFile(t *testing.T, file File, text string) {
 		return
 	case file.Path == nmcliPath: // as the shell quotes them
 	case file.Path == sysctlPath:
-		read := settingfile.Read("x", []byte(file.Text), settingfile.Linux)
+		read := settingfile.Read("x", []byte(file.Text), opsystem.Linux)
 		if len(read.Lines) != 1 || len(read.Apart) > 0 {
 			t.Errorf("%q: the file has %d parameters:\n%s", text, len(read.Lines), file.Text)
 		}

@@ -3,7 +3,7 @@ package netstate
 import (
 	"slices"
 
-	"linerate/internal/model/settingfile"
+	"linerate/internal/model/opsystem"
 )
 
 // BSDCounters maps sentences of netstat -s of FreeBSD, OpenBSD and macOS (usr.bin/netstat/inet.c and
@@ -94,8 +94,8 @@ var (
 // bsdInterfaceCounters are counters of interfaces that commands of the BSDs and macOS print, by their names in
 // linux/if_link.h, with the systems that have them; nil: all do.
 var bsdInterfaceCounters = map[string][]string{"rx_errors": nil, "tx_errors": nil, "tx_dropped": nil,
-	"collisions": nil, "rx_dropped": {settingfile.FreeBSD, settingfile.OpenBSD, NetBSD, DragonFly},
-	"rx_missed_errors": {settingfile.FreeBSD}, "rx_crc_errors": {settingfile.FreeBSD}}
+	"collisions": nil, "rx_dropped": {opsystem.FreeBSD, opsystem.OpenBSD, opsystem.NetBSD, opsystem.DragonFly},
+	"rx_missed_errors": {opsystem.FreeBSD}, "rx_crc_errors": {opsystem.FreeBSD}}
 
 // PrintedBy reports whether a command of a system other than Linux prints a counter: of Reading.SNMP, or of
 // interfaces by its name in linux/if_link.h. Of OtherBSD, one of the systems may.
@@ -104,7 +104,7 @@ func PrintedBy(system, name string) bool {
 	if !is {
 		systems, is = protocolCounters[name]
 	}
-	return is && (systems == nil || system == OtherBSD || slices.Contains(systems, system))
+	return is && (systems == nil || system == opsystem.OtherBSD || slices.Contains(systems, system))
 }
 
 var protocolCounters = func() map[string][]string {
@@ -122,9 +122,9 @@ var protocolCounters = func() map[string][]string {
 	for _, name := range slices.Concat(DeniedCounters, DelayedCounters) {
 		all[name] = nil
 	}
-	all[NetisrDrops] = []string{settingfile.FreeBSD}
+	all[NetisrDrops] = []string{opsystem.FreeBSD}
 	for _, name := range []string{InputQueueDrops, InputQueueDrops6} {
-		all[name] = []string{settingfile.FreeBSD, settingfile.OpenBSD, NetBSD}
+		all[name] = []string{opsystem.FreeBSD, opsystem.OpenBSD, opsystem.NetBSD}
 	}
 	return all
 }()

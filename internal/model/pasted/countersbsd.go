@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/pattern"
 )
 
@@ -18,10 +19,10 @@ var bsdHeads = []string{"tcp", "udp", "ip", "icmp", "igmp", "sctp", "carp", "pfs
 	"Encap", "Configuration", "Protocols", "Workstreams"}
 
 var _ = register(
-	&format{name: "netstat -s (BSD)", system: only(netstate.OtherBSD), part: "snmp", row: reads((*machine).bsdCounter),
+	&format{name: "netstat -s (BSD)", system: only(opsystem.OtherBSD), part: "snmp", row: reads((*machine).bsdCounter),
 		again:   (*machine).sameBSDCounters,
 		command: func(c command) bool { return c.is("netstat") && c.flag('s') }},
-	&format{name: "netstat -m", system: only(netstate.OtherBSD),
+	&format{name: "netstat -m", system: only(opsystem.OtherBSD),
 		part: "snmp", row: reads((*machine).mbufs), sure: mbufRow.MatchString,
 		command: func(c command) bool { return c.is("netstat") && c.flag('m') }})
 

@@ -1,7 +1,7 @@
 package pasted
 
 import (
-	"linerate/internal/model/netstate"
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/settingfile"
 )
@@ -15,32 +15,32 @@ type operatingSystem struct {
 // several is the system of a format that Linux and others print.
 func several(string) string { return "" }
 
-// only returns the system of a format that one system prints, or, with netstate.OtherBSD, the BSDs and macOS.
+// only returns the system of a format that one system prints, or, with opsystem.OtherBSD, the BSDs and macOS.
 func only(system string) func(string) string { return func(string) string { return system } }
 
 // mostSeen is the most lines of a machine that are looked at for its operating system.
 const mostSeen = 5000
 
-// systemRows are lines that only the named system prints, or, with netstate.OtherBSD, only the BSDs and macOS.
+// systemRows are lines that only the named system prints, or, with opsystem.OtherBSD, only the BSDs and macOS.
 var systemRows = []struct {
 	system string
 	row    *pattern.Pattern
 }{
-	{settingfile.FreeBSD, pattern.MustCompile(`^(?:\S+: flags=[0-9a-f]+<[A-Z0-9_,]*> metric \d+ mtu \d+` +
+	{opsystem.FreeBSD, pattern.MustCompile(`^(?:\S+: flags=[0-9a-f]+<[A-Z0-9_,]*> metric \d+ mtu \d+` +
 		`|(?:---<<BOOT>>---|FreeBSD \d|Copyright \(c\) 1992-\d+ The FreeBSD)|\s*\d+/\d+/\d+(?:/\d+)? (?:mbufs` +
 		`|mbuf clusters) in use \(current/cache|\s*\d+/\d+/\d+ requests for (?:mbufs|jumbo clusters) ` +
 		`|Name\s+Mtu\s+Network\s+Address\s+Ipkts\s+Ierrs\s+Idrop|\s+\d+ (?:syncache` +
 		`|hostcache) entries added)`)},
-	{settingfile.OpenBSD, pattern.MustCompile(`^(?:\s+lladdr [0-9a-f:]{17}$|\s+index \d+ priority \d+ llprio \d+` +
+	{opsystem.OpenBSD, pattern.MustCompile(`^(?:\s+lladdr [0-9a-f:]{17}$|\s+index \d+ priority \d+ llprio \d+` +
 		`|Destination\s+Gateway\s+Flags\s+Refs\s+Use\s+Mtu\s+Prio\s+Iface` +
 		`|OpenBSD \d|Name\s+Mtu\s+Network\s+Address\s+(?:Ipkts\s+Ifail|Ibytes\s+Obytes$)` +
 		`|\s+\d+ packets? (?:received|sent) software-checksummed` +
 		`|\s*\d+/\d+(?:/\d+)? mbuf \d+ byte clusters in use|\s*\d+/\d+/\d+ Kbytes allocated to network)`)},
-	{settingfile.MacOS, pattern.MustCompile(`^(?:(?:en|awdl|llw|utun|anpi` +
+	{opsystem.MacOS, pattern.MustCompile(`^(?:(?:en|awdl|llw|utun|anpi` +
 		`|ap)\d+(?:: flags=[0-9a-f]+<[A-Z0-9_,]*> mtu |\*?\s+\d+\s+<Link#)|\s*\d+/\d+ mbuf \d+KB clusters in use` +
 		`|\s*\d+ KB allocated to network|Darwin )`)},
-	{netstate.NetBSD, pattern.MustCompile(`^(?:\S+: flags=0x[0-9a-f]+<|\s+address: [0-9a-f:]{17}$|NetBSD \d)`)},
-	{netstate.OtherBSD, pattern.MustCompile(`^(?:\S+\s+\d+\s+<Link(?:#\d+)?>\s|(?:tcp|udp)46?\s+\d` +
+	{opsystem.NetBSD, pattern.MustCompile(`^(?:\S+: flags=0x[0-9a-f]+<|\s+address: [0-9a-f:]{17}$|NetBSD \d)`)},
+	{opsystem.OtherBSD, pattern.MustCompile(`^(?:\S+\s+\d+\s+<Link(?:#\d+)?>\s|(?:tcp|udp)46?\s+\d` +
 		`|\s+(?:media|status): |Destination\s+Gateway\s+Flags\s+(?:Refs\s+Use\s+)?Netif\s+Expire` +
 		`|\S+ \([0-9a-f.:]+\) at \S+ on \S+ .*\[(?:ethernet|vlan|bridge)\])`)},
 }
@@ -51,7 +51,7 @@ func (m *machine) countSystem(f *format, line string) {
 		return
 	}
 	if f.system == nil {
-		m.systems[settingfile.Linux]++
+		m.systems[opsystem.Linux]++
 		return
 	}
 	system := f.system(line)
@@ -71,14 +71,14 @@ func systemOfParameter(line string) string {
 	row := bsdRow.FindStringSubmatch(line)
 	switch {
 	case row == nil:
-		return netstate.OtherBSD
+		return opsystem.OtherBSD
 	case row[2] == "=":
-		return settingfile.OpenBSD
+		return opsystem.OpenBSD
 	}
-	if system := settingfile.SystemOf(row[1]); system == settingfile.MacOS || onlyFreeBSD.MatchString(row[1]) {
+	if system := settingfile.SystemOf(row[1]); system == opsystem.MacOS || onlyFreeBSD.MatchString(row[1]) {
 		return system
 	}
-	return netstate.OtherBSD
+	return opsystem.OtherBSD
 }
 
 // onlyFreeBSD matches keys that macOS does not have.
@@ -92,15 +92,15 @@ func (m *machine) finishSystemName() {
 		return
 	}
 	best, most := "", 0
-	for _, system := range []string{settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD, settingfile.MacOS,
-		netstate.NetBSD, netstate.OtherBSD} {
-		if n := m.systems[system]; n > most && !(system == netstate.OtherBSD && best != "") {
+	for _, system := range []string{opsystem.Linux, opsystem.FreeBSD, opsystem.OpenBSD, opsystem.MacOS,
+		opsystem.NetBSD, opsystem.OtherBSD} {
+		if n := m.systems[system]; n > most && !(system == opsystem.OtherBSD && best != "") {
 			best, most = system, n
 		}
 	}
 	switch best {
-	case settingfile.Linux: // the default
-	case settingfile.MacOS:
+	case opsystem.Linux: // the default
+	case opsystem.MacOS:
 		m.Host.OS = "darwin" // in the words of uname(1)
 	default:
 		m.Host.OS = best

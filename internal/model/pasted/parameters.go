@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 	"linerate/internal/model/settingfile"
@@ -191,7 +192,7 @@ func (m *machine) parameterLine(line string) bool {
 	if bsdParameter(text) {
 		return m.ignore()
 	}
-	lines := settingfile.Read(file, []byte(text), settingfile.Linux).Lines
+	lines := settingfile.Read(file, []byte(text), opsystem.Linux).Lines
 	if len(lines) != 1 || !strings.Contains(lines[0].Key, ".") {
 		return strings.HasPrefix(text, "-") && m.ignore()
 	}

@@ -5,16 +5,16 @@ import (
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
-	"linerate/internal/model/settingfile"
 )
 
 var _ = register(
-	&format{name: "netstat -Q", system: only(settingfile.FreeBSD),
+	&format{name: "netstat -Q", system: only(opsystem.FreeBSD),
 		part: "snmp", row: reads((*machine).workstream), sure: workstreamHead.MatchString,
 		command: func(c command) bool { return c.is("netstat") && c.flag('Q') }},
-	&format{name: "vmstat -i", system: only(netstate.OtherBSD),
+	&format{name: "vmstat -i", system: only(opsystem.OtherBSD),
 		part: "interrupts", row: reads((*machine).interruptSource),
 		sure: interruptsHead.MatchString, command: func(c command) bool { return c.is("vmstat") && c.flag('i') }})
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/model/study"
-
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/settingfile"
+	"linerate/internal/model/study"
 )
 
 const base = `# A path to try things on.
@@ -177,7 +177,7 @@ func TestWrite(t *testing.T) {
 	for _, name := range []string{"90-x.conf", "tuned.conf"} {
 		text := settingfile.Write(settingfile.FormatFor(name), []string{"a head"}, kept)
 		f := settingfile.Read(name, []byte(text), "")
-		if len(f.Lines) != 2 || len(f.Apart) != 0 || f.System != settingfile.Linux ||
+		if len(f.Lines) != 2 || len(f.Apart) != 0 || f.System != opsystem.Linux ||
 			f.Format != settingfile.FormatFor(name) {
 			t.Errorf("%s: %+v\n%s", name, f, text)
 			continue

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"linerate/internal/model/opsystem"
 )
 
 func TestSysctlConf(t *testing.T) {
@@ -19,7 +21,7 @@ func TestSysctlConf(t *testing.T) {
 		{File: "99-net.conf", Line: 6, Key: "net.core.rmem_max", Value: "1048576",
 			Slip: "the quotes become part of the value", Written: `net.core.rmem_max = "1048576"`},
 	}
-	if !reflect.DeepEqual(f.Lines, want) || f.System != Linux || f.Format != sysctlConf {
+	if !reflect.DeepEqual(f.Lines, want) || f.System != opsystem.Linux || f.Format != sysctlConf {
 		t.Errorf("%s %s %+v", f.System, f.Format, f.Lines)
 	}
 	var wrong []int
@@ -64,7 +66,7 @@ func TestPasted(t *testing.T) {
 		"net.ipv4/tcp_sack = 1":           {},
 		"kernel.core_pattern = |/a b=c":   {},
 	} {
-		f := Read("x.conf", []byte(line+"\n"), Linux)
+		f := Read("x.conf", []byte(line+"\n"), opsystem.Linux)
 		got := []string{}
 		for _, l := range f.Lines {
 			if l.Slip != "" {
@@ -83,7 +85,8 @@ func TestPasted(t *testing.T) {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 		for _, fixed := range got {
-			if again := Read("x.conf", []byte(fixed), Linux); len(again.Lines) != 1 || again.Lines[0].Slip != "" ||
+			again := Read("x.conf", []byte(fixed), opsystem.Linux)
+			if len(again.Lines) != 1 || again.Lines[0].Slip != "" ||
 				again.Lines[0].Setting() != fixed {
 				t.Errorf("%s: %q is read as %+v", line, fixed, again)
 			}
@@ -93,12 +96,12 @@ func TestPasted(t *testing.T) {
 
 func TestSystemsAndFormats(t *testing.T) {
 	for _, test := range []struct{ name, text, system, format, value string }{
-		{"sysctl.conf", "kern.ipc.nmbclusters=262144 # clusters\n", FreeBSD, sysctlConf, "262144"},
-		{"/boot/loader.conf", "# boot\nhw.ixgbe.txd=\"4096\"\n", FreeBSD, loaderConf, "4096"},
-		{"sysctl.conf", "net.inet.ip.ifq.maxlen=512\nnet.inet.udp.recvspace=231072\n", OpenBSD, sysctlConf, "512"},
+		{"sysctl.conf", "kern.ipc.nmbclusters=262144 # clusters\n", opsystem.FreeBSD, sysctlConf, "262144"},
+		{"/boot/loader.conf", "# boot\nhw.ixgbe.txd=\"4096\"\n", opsystem.FreeBSD, loaderConf, "4096"},
+		{"sysctl.conf", "net.inet.ip.ifq.maxlen=512\nnet.inet.udp.recvspace=231072\n", opsystem.OpenBSD, sysctlConf, "512"},
 		{"tuned.conf", "[main]\ninclude=balanced\n[sysctl]\nnet.core.somaxconn=>2048\n[cpu]\ngovernor=performance\n",
-			Linux, tunedProfile, "2048"},
-		{"10-x.conf", "vm.swappiness = 1 # low\n", Linux, sysctlConf, "1 # low"},
+			opsystem.Linux, tunedProfile, "2048"},
+		{"10-x.conf", "vm.swappiness = 1 # low\n", opsystem.Linux, sysctlConf, "1 # low"},
 	} {
 		f := Read(test.name, []byte(test.text), "")
 		if f.System != test.system || f.Format != test.format || len(f.Lines) == 0 || f.Lines[0].Value != test.value {
@@ -194,8 +197,8 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("%+v of %d lines", a, rows)
 			}
 		}
-		if file.Format == "" || SystemNames[file.System] == "" || FormatName(file.Format) == file.Format &&
-			find(file.Format) == nil {
+		if file.Format == "" || file.System == "" || opsystem.Name(file.System) == "" ||
+			FormatName(file.Format) == file.Format && find(file.Format) == nil {
 			t.Fatalf("%s for %s", file.Format, file.System)
 		}
 		if len(file.Lines)+len(file.Apart) == 0 && !file.Blank && !file.Nothing() {

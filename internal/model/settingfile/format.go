@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/source"
 )
 
@@ -90,11 +91,11 @@ func read(name, text, system string, depth int) File {
 		of.read(&f, text)
 	}
 	if f.System == "" {
-		if f.System = f.guess(); f.System != Linux && f.Format == sysctlConf {
+		if f.System = f.guess(); f.System != opsystem.Linux && f.Format == sysctlConf {
 			return read(name, text, f.System, depth) // by the rules of that system
 		}
 	}
-	if f.Format == sysctlConf && f.System == Linux {
+	if f.Format == sysctlConf && f.System == opsystem.Linux {
 		f.foreignKeys()
 	}
 	slices.SortStableFunc(f.Apart, func(a, b Apart) int { return cmp.Compare(a.Line, b.Line) })

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"linerate/internal/model/opsystem"
 )
 
 var update = flag.Bool("update", false, "write what is expected of files anew")
@@ -14,7 +16,7 @@ var update = flag.Bool("update", false, "write what is expected of files anew")
 // shownFile is what was read of a file.
 func shownFile(f File) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s for %s", FormatName(f.Format), SystemNames[f.System])
+	fmt.Fprintf(&b, "%s for %s", FormatName(f.Format), opsystem.Name(f.System))
 	if f.Blank {
 		b.WriteString(", blank")
 	}

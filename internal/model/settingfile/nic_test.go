@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"linerate/internal/model/opsystem"
 )
 
 // TestNICFiles: options of NICs and CPUs are read from each kind of file that has them.
@@ -63,7 +65,7 @@ func TestNICFiles(t *testing.T) {
 
 // TestNICLines: a line of every interface is one of each, and a line is the setting that it names.
 func TestNICLines(t *testing.T) {
-	f := Read("list.conf", []byte("ethtool -K $DEV gro off\nethtool -K eth0 gro maybe\n"), Linux)
+	f := Read("list.conf", []byte("ethtool -K $DEV gro off\nethtool -K eth0 gro maybe\n"), opsystem.Linux)
 	var got []string
 	for _, l := range f.Lines[0].Each([]string{"eth0", "eth1"}) {
 		got = append(got, l.On("h").Lines()...)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/opsystem"
 )
 
 // Names of formats that others refer to.
@@ -33,7 +35,7 @@ var _ = register(&format{
 	named:  func(base, _ string) bool { return strings.Contains(base, "loader") },
 	read: func(f *File, text string) {
 		if f.System == "" {
-			f.System = FreeBSD
+			f.System = opsystem.FreeBSD
 		}
 		f.conf(text)
 	},
@@ -52,7 +54,8 @@ func (f *File) conf(text string) {
 			f.Apart[len(f.Apart)-1].Why = `a backslash does not continue a line: write all values on one line`
 		}
 	}
-	if strings.Contains(text, byteOrderMark) && f.Format == sysctlConf && (f.System == "" || f.System == Linux) {
+	if strings.Contains(text, byteOrderMark) && f.Format == sysctlConf &&
+		(f.System == "" || f.System == opsystem.Linux) {
 		f.marked(strings.Split(text, "\n"))
 	}
 }
@@ -209,7 +212,7 @@ func (f *File) sysctl(n int, line string) {
 	}
 	value = strings.TrimSpace(value)
 	if bare := unquoted(value); bare != value {
-		if value = bare; slip == "" && f.Format == sysctlConf && (f.System == "" || f.System == Linux) {
+		if value = bare; slip == "" && f.Format == sysctlConf && (f.System == "" || f.System == opsystem.Linux) {
 			slip = "the quotes become part of the value"
 		}
 	}
@@ -230,7 +233,7 @@ func (f *File) sysctl(n int, line string) {
 // commented reports whether a value ends at "#". On Linux, and before the system is known, "#" is
 // part of the value (sysctl.d(5)); lint reports that.
 func (f *File) commented() bool {
-	return f.System != Linux && (f.System != "" || f.Format == loaderConf)
+	return f.System != opsystem.Linux && (f.System != "" || f.Format == loaderConf)
 }
 
 func unquoted(value string) string {

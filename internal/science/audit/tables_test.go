@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	update = flag.Bool("update", false, "simulate everything, and write the tables of docs/statistics-audit.md")
+	update = flag.Bool("update", false, "simulate everything, and write the tables of docs/results/audit.md")
 	runs   = flag.Int("runs", 1000, "with -update, how many runs each figure is of")
 )
 
@@ -176,7 +176,7 @@ func (table table) text(runs int, wrong func(format string, args ...any)) string
 	return b.String()
 }
 
-const page = "../../../docs/statistics-audit.md"
+const page = "../../../docs/results/audit.md"
 
 // TestTables: with -update, the tables of the page are simulated anew; all figures have
 // to be as required. Without it, the page has the tables and rows that there are here.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
-	"linerate/internal/model/settingfile"
 )
 
 // Tables of parameters. parameters.csv is for Linux, with the bounds of the kernel's tables
@@ -193,11 +193,11 @@ var bufferBytes = map[string]int64{
 // networkPrefixes has the prefixes of parameters that concern the network, or limit the
 // resources of sockets.
 var networkPrefixes = map[string][]string{
-	settingfile.Linux: {"net.", "sunrpc.", "fs.file-max", "fs.nr_open", "vm.min_free_kbytes", "kernel.bpf",
+	opsystem.Linux: {"net.", "sunrpc.", "fs.file-max", "fs.nr_open", "vm.min_free_kbytes", "kernel.bpf",
 		"kernel.io_uring"},
-	settingfile.FreeBSD: {"net.", "kern.ipc.nmb", "kern.ipc.maxsock", "kern.ipc.so", "kern.ipc.zero_copy",
+	opsystem.FreeBSD: {"net.", "kern.ipc.nmb", "kern.ipc.maxsock", "kern.ipc.so", "kern.ipc.zero_copy",
 		"kern.random.sys.harvest", "hw.ix", "hw.em.", "hw.igb",
 		"hw.cxgb", "hw.mlx", "hw.intr_storm", "hw.bge.", "hw.bce.", "hw.vtnet.", "hw.pci.", "dev.", "kern.maxfiles", "cc_", "if_"},
-	settingfile.MacOS:   {"net.", "kern.ipc.", "kern.maxfiles"},
-	settingfile.OpenBSD: {"net.", "kern.maxclusters", "kern.maxfiles", "kern.somaxconn", "kern.sominconn"},
+	opsystem.MacOS:   {"net.", "kern.ipc.", "kern.maxfiles"},
+	opsystem.OpenBSD: {"net.", "kern.maxclusters", "kern.maxfiles", "kern.somaxconn", "kern.sominconn"},
 }

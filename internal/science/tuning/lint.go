@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
-
 	"linerate/internal/model/settingfile"
 )
 
@@ -158,7 +158,7 @@ func (c *checker) correct(key, value string) {
 func (c *checker) file(f *settingfile.File) {
 	made := record.LintFile{File: f.Name, Format: f.Format, System: f.System, Settings: len(f.Lines),
 		Unread: f.Unread(), Lines: f.Candidates(), Nothing: f.Nothing(), Blank: f.Blank,
-		Unjudged: f.System != settingfile.Linux}
+		Unjudged: f.System != opsystem.Linux}
 	for _, d := range f.Documents {
 		made.Documents = append(made.Documents, record.LintDocument(d))
 	}
@@ -168,7 +168,7 @@ func (c *checker) file(f *settingfile.File) {
 	}
 	for _, l := range f.Lines {
 		comment, first := "", len(c.out.Findings)
-		if f.System == settingfile.Linux {
+		if f.System == opsystem.Linux {
 			l.Value, comment = l.Bare()
 		}
 		c.twice(l)
@@ -184,7 +184,7 @@ func (c *checker) file(f *settingfile.File) {
 		if l.When != "" {
 			c.add(l, "conditional", record.LintNote, "", record.LintWhen, l.When)
 		}
-		if f.System == settingfile.Linux {
+		if f.System == opsystem.Linux {
 			c.linux(l)
 		} else {
 			c.bsd(f, l)
@@ -217,7 +217,7 @@ func (c *checker) apart(a settingfile.Apart) {
 // effect.
 func (c *checker) refused(l settingfile.Line) bool {
 	i := slices.IndexFunc(c.files, func(f settingfile.File) bool { return f.Name == l.File })
-	if c.files[i].System != settingfile.Linux {
+	if c.files[i].System != opsystem.Linux {
 		return false
 	}
 	alone := &checker{files: c.files, kernel: c.kernel, page: c.page, out: &record.Lint{}}
@@ -313,7 +313,7 @@ func (c *checker) linux(l settingfile.Line) {
 	c.harm(l)
 	c.remarks(l)
 	switch {
-	case !aboutNetwork(settingfile.Linux, l.Key):
+	case !aboutNetwork(opsystem.Linux, l.Key):
 		c.add(l, "not-network", record.LintNote, "", record.LintOther)
 	case p == nil || p.tcp == "":
 	case p.misleads():
@@ -404,7 +404,7 @@ func (c *checker) ask(key string) (known Known, asked bool) {
 
 // setting describes a line that is in effect after all files were read.
 func (c *checker) setting(l settingfile.Line) record.LintSetting {
-	system := settingfile.Linux
+	system := opsystem.Linux
 	for _, f := range c.files {
 		if f.Name == l.File {
 			system = f.System
@@ -413,7 +413,7 @@ func (c *checker) setting(l settingfile.Line) record.LintSetting {
 	s := record.LintSetting{File: l.File, Line: l.Line, Key: l.Key, Value: l.Value, Network: l.IsOption() ||
 		aboutNetwork(system, l.Key), When: l.When, Within: l.Within}
 	switch {
-	case system != settingfile.Linux:
+	case system != opsystem.Linux:
 		return s
 	case l.IsOption():
 		if s.Scope = record.ScopeNamespace; l.MachineWide() {

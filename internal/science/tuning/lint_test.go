@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
-
 	"linerate/internal/model/settingfile"
 )
 
@@ -43,7 +43,7 @@ func correction(f record.LintFinding) string {
 	return f.Corrects.Key + " = " + f.Corrects.Value
 }
 
-// what says what was found: "3 refused error".
+// what lists findings: "3 refused error".
 func what(found *record.Lint) []string {
 	list := []string{}
 	for _, f := range found.Findings {
@@ -144,7 +144,7 @@ func TestFindings(t *testing.T) {
 				"kernel.hostname": {Exists: true, Value: "nas"}}}, []string{"1 refused error", "1 not-network note",
 				"2 not-network note"}},
 	} {
-		found := Files([]settingfile.File{settingfile.Read("x.conf", []byte(test.text), settingfile.Linux)},
+		found := Files([]settingfile.File{settingfile.Read("x.conf", []byte(test.text), opsystem.Linux)},
 			test.kernel)
 		if got := what(found); !slices.Equal(got, test.want) && len(got)+len(test.want) > 0 {
 			t.Errorf("%s (kernel asked: %t): %q, want %q", test.text, test.kernel != nil, got, test.want)
@@ -175,7 +175,7 @@ func TestTicks(t *testing.T) {
 		"net.ipv4.tcp_comp_sack_nr = 256":             {0: "range 0 255 256"},
 	} {
 		for hz, want := range want {
-			found := Files([]settingfile.File{settingfile.Read("x", []byte(line), settingfile.Linux)}, &Kernel{HZ: hz})
+			found := Files([]settingfile.File{settingfile.Read("x", []byte(line), opsystem.Linux)}, &Kernel{HZ: hz})
 			got := ""
 			if len(found.Findings) > 0 {
 				got = remarkOf(found.Findings[0])
@@ -262,7 +262,7 @@ func TestMeant(t *testing.T) {
 		"net.core.somaxconn = on":                      "",
 		"net.ipv4.tcp_rmem = 4096,131072;64M # so big": "4096 131072 67108864",
 	} {
-		found := Files([]settingfile.File{settingfile.Read("x", []byte(line), settingfile.Linux)},
+		found := Files([]settingfile.File{settingfile.Read("x", []byte(line), opsystem.Linux)},
 			&Kernel{Congestion: []string{"cubic"}})
 		got := ""
 		for _, f := range found.Findings {
@@ -327,7 +327,7 @@ func TestSizeNames(t *testing.T) {
 		"net.ipv4.tcp_rmemm = 4096 131072 67108864": {"no-parameter 6.18.0 net.ipv4.tcp_rmemm net.ipv4.tcp_rmem",
 			"net.ipv4.tcp_rmem = 4096 131072 67108864"},
 	} {
-		file := settingfile.Read("x", []byte(line), settingfile.Linux)
+		file := settingfile.Read("x", []byte(line), opsystem.Linux)
 		found := Files([]settingfile.File{file}, unknown(file.Lines[0].Key)).Findings
 		if len(found) != 1 || found[0].ID != "unknown" || remarkOf(found[0]) != want[0] ||
 			correction(found[0]) != want[1] {
@@ -360,7 +360,7 @@ func TestRefusedLines(t *testing.T) {
 		"net.ipv4.tcp_sack = 0\nsysctl -w net.ipv4.tcp_sack=1\n":                       "1 0",
 		"net.ipv4.tcp_sack = 0\nnet.ipv4.tcp_sack = yes\nnet.ipv4.tcp_sack = 1\n":      "3 1",
 	} {
-		found := Files([]settingfile.File{settingfile.Read("x", []byte(text), settingfile.Linux)}, today())
+		found := Files([]settingfile.File{settingfile.Read("x", []byte(text), opsystem.Linux)}, today())
 		if len(found.Settings) != 1 {
 			t.Fatalf("%q: %+v", text, found.Settings)
 		}
@@ -380,7 +380,7 @@ func TestRefusedLines(t *testing.T) {
 func TestRefusedAndOverridden(t *testing.T) {
 	const wrong, right = "net.ipv4.tcp_wmem = 4096 65536 4M\n", "net.ipv4.tcp_wmem = 4096 65536 16777216\n"
 	for text, want := range map[string]bool{wrong + right: true, right + wrong: false} {
-		found := Files([]settingfile.File{settingfile.Read("x", []byte(text), settingfile.Linux)}, today())
+		found := Files([]settingfile.File{settingfile.Read("x", []byte(text), opsystem.Linux)}, today())
 		if got := slices.ContainsFunc(found.Findings, func(f record.LintFinding) bool {
 			return f.ID == "twice"
 		}); got != want {
@@ -445,23 +445,23 @@ func TestBSD(t *testing.T) {
 		want               []string
 	}{
 		{"sysctl.conf", "kern.ipc.nmbclusters=262144\nkern.ipc.maxsockbuf=4194304\nkern.ipc.shm_use_phys=1",
-			settingfile.FreeBSD, []string{"2 no-effect warning", "3 not-network note"}},
-		{"sysctl.conf", "kern.ipc.nmbclusters=536870912", settingfile.FreeBSD, []string{"1 unit warning"}},
-		{"loader.conf", "hw.ixgbe.txd=\"4096\"\nif_ixgbe_load=\"YES\"", settingfile.FreeBSD,
+			opsystem.FreeBSD, []string{"2 no-effect warning", "3 not-network note"}},
+		{"sysctl.conf", "kern.ipc.nmbclusters=536870912", opsystem.FreeBSD, []string{"1 unit warning"}},
+		{"loader.conf", "hw.ixgbe.txd=\"4096\"\nif_ixgbe_load=\"YES\"", opsystem.FreeBSD,
 			[]string{"1 renamed error", "2 apart note"}},
-		{"sysctl.conf", "net.inet.ip.mtudisc=0\nnet.inet.udp.recvspace=231072", settingfile.OpenBSD,
+		{"sysctl.conf", "net.inet.ip.mtudisc=0\nnet.inet.udp.recvspace=231072", opsystem.OpenBSD,
 			[]string{"1 harmful warning", "2 no-effect note"}},
 		// What a list of 2009 has for today's releases; what is right says nothing, and no advice is Linux's.
 		{"sysctl.conf", "net.inet.tcp.inflight.enable=0\nnet.inet.tcp.inflight_enable=0\nnet.inet.tcp.fastopen.enabled=1\n" +
 			"hw.igb.rxd=4096\nhw.em.txd=4096\nhw.ix.enable_aim=1\nhw.ix.flow_control=0\nnet.isr.maxthreads=4\n" +
 			"net.inet.tcp.newreno=1\nnet.inet.tcp.slowstart_flightsize=9\nnet.inet.tcp.cc.algorithm=htcp\n" +
 			"net.inet.tcp.delayed_ack=0\nnet.inet.tcp.sendbuf_max=16777216\nkern.ipc.somaxconn=100000",
-			settingfile.FreeBSD, []string{"1 removed error", "2 removed error", "3 renamed error", "4 removed error",
+			opsystem.FreeBSD, []string{"1 removed error", "2 removed error", "3 renamed error", "4 removed error",
 				"5 renamed error", "7 boot-time error", "8 boot-time error", "9 removed error", "10 removed error",
 				"11 module note", "14 renamed warning"}},
 		{"loader.conf", "hw.igb.rxd=4096\nhw.ix.flow_control=0\nnet.isr.maxthreads=4\nhw.ix.num_queues=4",
-			settingfile.FreeBSD, []string{"1 removed error", "4 renamed error"}},
-		{"sysctl.conf", "net.inet.ip.mtudisc=1\nddb.panic=0", settingfile.OpenBSD, []string{"2 not-network note"}},
+			opsystem.FreeBSD, []string{"1 removed error", "4 renamed error"}},
+		{"sysctl.conf", "net.inet.ip.mtudisc=1\nddb.panic=0", opsystem.OpenBSD, []string{"2 not-network note"}},
 	} {
 		file := settingfile.Read(test.name, []byte(test.text), "")
 		if file.System != test.system {
@@ -489,7 +489,7 @@ func TestCatalogue(t *testing.T) {
 		seen[g.key] = true
 	}
 	for _, r := range remarks() {
-		if settingfile.SystemNames[r.system] == "" || r.says == "" && r.id != "boot-time" ||
+		if opsystem.Name(r.system) == "" || r.says == "" && r.id != "boot-time" ||
 			!slices.Contains([]string{record.LintError, record.LintWarning, record.LintNote}, r.severity) {
 			t.Errorf("%+v", r)
 		}

@@ -9,8 +9,7 @@ import (
 	"linerate/internal/model/settingfile"
 )
 
-// This file makes the corrections of a line one: a line with several mistakes has one that mends them
-// all, and a correction that Files would object to is none.
+// A line with several mistakes has one correction, which mends all of them and of which Files finds nothing wrong.
 
 // mostMended bounds how often a correction is corrected.
 const mostMended = 5
@@ -66,8 +65,8 @@ func corrected(found []record.LintFinding) (first *record.LintFinding) {
 // alone returns what is found about a line with another parameter or value, if no other line sets it.
 func (c *checker) alone(l settingfile.Line, meant setting.Sysctl) []record.LintFinding {
 	l.Key, l.Value, l.Slip, l.Written, l.Fix = meant.Key, meant.Value, "", "", ""
-	one := &checker{files: c.files, winner: map[string]settingfile.Line{l.Identity(): l}, byteKeys: c.byteKeys,
-		kernel: c.kernel, page: c.page, out: &record.Lint{}}
+	one := *c
+	one.winner, one.out = map[string]settingfile.Line{l.Identity(): l}, &record.Lint{}
 	one.linux(l)
 	return one.out.Findings
 }

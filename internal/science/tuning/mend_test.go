@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 )
@@ -97,7 +98,7 @@ func TestCorrectionsAreRight(t *testing.T) {
 					continue
 				}
 				tried++
-				instead := settingfile.Read("x.conf", []byte(correction(f)), settingfile.Linux)
+				instead := settingfile.Read("x.conf", []byte(correction(f)), opsystem.Linux)
 				again := Files([]settingfile.File{instead}, k)
 				if len(again.Settings) != 1 || slices.ContainsFunc(again.Findings, wrong) {
 					t.Errorf("%s:%d: %s: %s: %v", name, f.Line, f.ID, correction(f), what(again))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
@@ -138,7 +139,7 @@ func useless(files []settingfile.File, found *record.Lint, t *topology.Topology,
 	s record.TuneSetting, of record.LintSetting) []record.Statement {
 	line := lineOf(files, of)
 	for _, f := range files {
-		if f.Name == s.File && f.System != settingfile.Linux {
+		if f.Name == s.File && f.System != opsystem.Linux {
 			return because(record.UntriedSystem, f.System)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/topology"
@@ -16,7 +17,7 @@ func TestSelect(t *testing.T) {
 		settingfile.Read("a.conf",
 			[]byte("net.ipv4.tcp_rmem = 1 2 3\nnet.ipv4.conf.eth7.rp_filter = 0\nnet.ipv4.tcp_congestion_control = "+
 				"bbr\nkernel.shmmax = 1\n"), ""),
-		settingfile.Read("b.conf", []byte("kern.ipc.maxsockbuf=1\n"), settingfile.FreeBSD),
+		settingfile.Read("b.conf", []byte("kern.ipc.maxsockbuf=1\n"), opsystem.FreeBSD),
 	}
 	top := &topology.Topology{Hosts: []topology.Host{{Name: "a", Interfaces: []topology.Interface{{Name: "eth0"}}}}}
 	lines, all := Select(files, Files(files, nil), top, []string{"a"})

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/control/lab"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
-	"linerate/internal/model/settingfile"
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/study"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/show/export"
@@ -80,7 +80,7 @@ var completed = map[string]completion{
 	"--alias":     {interfaces, goesOn},
 	"--response":  {func(*pflag.FlagSet, []string) []string { return metric.ResponseNames() }, alone},
 	"--table":     {func(*pflag.FlagSet, []string) []string { return export.Names() }, alone},
-	"--system":    {fixed(settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD, settingfile.MacOS), alone},
+	"--system":    {fixed(opsystem.Linux, opsystem.FreeBSD, opsystem.OpenBSD, opsystem.MacOS), alone},
 	"--family":    {fixed("ipv4", "ipv6"), alone},
 	"--until":     {untilWords, alone},
 	"--sort":      {fixed(top.OrderNames()...), alone},

@@ -30,11 +30,14 @@ type streams struct {
 // hints returns the stream for progress, hints and what a command has done: err unless the verb is
 // quiet. Errors, warnings and questions go to err.
 func (s streams) hints() io.Writer {
-	if s.quiet != nil && *s.quiet {
+	if s.isQuiet() {
 		return io.Discard
 	}
 	return s.err
 }
+
+// isQuiet reports whether --quiet is given.
+func (s streams) isQuiet() bool { return s.quiet != nil && *s.quiet }
 
 // defineQuiet defines --quiet of a verb and those below it.
 func (s streams) defineQuiet(cmd *cobra.Command) {

@@ -15,6 +15,7 @@ import (
 	"linerate/internal/control/active"
 	"linerate/internal/control/run"
 	"linerate/internal/control/tune"
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
@@ -89,8 +90,8 @@ Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usa
 	flags.BoolVar(&f.lint, "lint", false, "only check the files")
 	flags.BoolVar(&f.elsewhere, "elsewhere", false, "the files are for another machine: do not read this kernel")
 	flags.BoolVar(&f.lists, "lists", false, "list the published lists that come with linerate")
-	valueVar(flags, &f.system, oneOf(settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD,
-		settingfile.MacOS), "system", "string", "", "linux, freebsd, openbsd or macos (default: by the keys)")
+	valueVar(flags, &f.system, oneOf(opsystem.Linux, opsystem.FreeBSD, opsystem.OpenBSD,
+		opsystem.MacOS), "system", "string", "", "linux, freebsd, openbsd or macos (default: by the keys)")
 	flags.StringVar(&f.on, "on", "", "try the settings on the hosts of this `study`, which has no factors")
 	flags.StringSliceVar(&f.options.Hosts, "host", nil, "`hosts` to change (default: the flows' ends)")
 	valueVar(flags, &f.rate, unit.ParseBitRate, "rate", "rate", "", "try the settings in a lab, on a link of this rate")
@@ -443,7 +444,7 @@ func lintNext(found *record.Lint, files []string) string {
 		command += " " + quote(name)
 	}
 	for _, file := range found.Files {
-		linux[file.File] = file.System == settingfile.Linux
+		linux[file.File] = file.System == opsystem.Linux
 	}
 	if !slices.ContainsFunc(found.Settings, func(one record.LintSetting) bool {
 		return linux[one.File] && one.Network && one.Without == ""

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
 	"strconv"
 
 	"linerate/internal/model/record"
@@ -37,7 +36,7 @@ func (f acceptFlag) Set(text string) error {
 // asker returns a function that asks on the terminal whether to keep a trade; nil: there is no
 // terminal.
 func (f tuneFlags) asker(ctx context.Context, s streams) func(*record.TuneOffer) (bool, error) {
-	if f.asJSON || s.hints() == io.Discard || !s.asks() {
+	if f.asJSON || s.isQuiet() || !s.asks() {
 		return nil
 	}
 	return func(o *record.TuneOffer) (bool, error) {

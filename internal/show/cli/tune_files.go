@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -52,9 +51,14 @@ func readTuning(in io.Reader, args []string, system string) (files []settingfile
 func tuningNames(args []string) (names []string, not notRead, err error) {
 	var problems []error
 	var files []string // of the directories before
+	inOrder := func() {
+		applied, masked := settingfile.ApplyOrder(files)
+		names, not.masked, files = append(names, applied...), append(not.masked, masked...), nil
+	}
 	for _, arg := range args {
 		if info, err := os.Stat(arg); err != nil || !info.IsDir() { // reading it reports any error
-			names, files = append(append(names, inOrder(files, &not)...), arg), nil
+			inOrder()
+			names = append(names, arg)
 			continue
 		}
 		entries, err := os.ReadDir(arg)
@@ -68,39 +72,8 @@ func tuningNames(args []string) (names []string, not notRead, err error) {
 			}
 		}
 	}
-	return append(names, inOrder(files, &not)...), not, errors.Join(problems...)
-}
-
-// sysctlDirectories are the directories of sysctl.d(5): a file in an earlier one masks that of the same
-// name in a later one.
-var sysctlDirectories = []string{"/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d",
-	"/lib/sysctl.d"}
-
-// inOrder returns the files of directories by their names, without those that others mask: by the order
-// of sysctl.d(5), and between other directories that of the later one counts.
-func inOrder(files []string, not *notRead) (names []string) {
-	rank := func(name string) int {
-		dir := filepath.Dir(name)
-		for i, of := range sysctlDirectories {
-			if strings.HasSuffix(dir, of) {
-				return i
-			}
-		}
-		return len(sysctlDirectories)
-	}
-	files = slices.Clone(files)
-	slices.Reverse(files)
-	slices.SortStableFunc(files, func(a, b string) int {
-		return cmp.Or(strings.Compare(filepath.Base(a), filepath.Base(b)), rank(a)-rank(b))
-	})
-	for i, name := range files {
-		if i > 0 && filepath.Base(files[i-1]) == filepath.Base(name) {
-			not.masked = append(not.masked, name)
-		} else {
-			names = append(names, name)
-		}
-	}
-	return names
+	inOrder()
+	return names, not, errors.Join(problems...)
 }
 
 // maxList bounds a file of settings: what parses one is slower by the byte than what parses a study.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/model/netstate"
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/diagnose/rule"
@@ -124,7 +124,7 @@ func unevaluated(e record.Evaluation, all bool) (list []document.Block) {
 	rules, hosts, lacking := map[string][]string{}, map[string][]string{}, map[string][]string{}
 	for _, u := range e.Unevaluated {
 		if u.Foreign {
-			if name := netstate.SystemName(u.System); !slices.Contains(e.Evaluated, u.Rule) {
+			if name := opsystem.Name(u.System); !slices.Contains(e.Evaluated, u.Rule) {
 				foreign, rules[name] = words.Distinct(foreign, name), words.Distinct(rules[name], u.Rule)
 			}
 			continue

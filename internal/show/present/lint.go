@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/show/document"
@@ -105,7 +106,7 @@ func aboutFile(f record.LintFile) (list []string) {
 	}
 	format := settingfile.FormatName(f.Format)
 	if f.Settings > 0 {
-		format += " for " + settingfile.SystemNames[f.System]
+		format += " for " + opsystem.Name(f.System)
 	}
 	list = append(list, strings.Join([]string{f.File, format, read}, " · "))
 	for _, d := range f.Documents {

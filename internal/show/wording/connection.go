@@ -81,7 +81,8 @@ var (
 		fix: []string{"find the queue: tc -s qdisc at both ends, and the slowest link between, which is full or shaped",
 			"if tc -s qdisc shows the backlog on this host: fq_codel for each transmit queue (sysctl -w " +
 				"net.core.default_qdisc=fq_codel, then tc qdisc replace dev DEV root mq), or before a slower uplink " +
-				"tc qdisc replace dev DEV root cake bandwidth RATE, a little below it; both replace what is there"}})
+				"tc qdisc replace dev DEV root cake bandwidth RATE, a little below it; each replaces the present " +
+				"qdisc"}})
 	_ = spell(func(_ string, w fact.PathQueue) string {
 		return fmt.Sprintf("%s to %s: round-trip time %.3g ms, of which the path takes %.3g ms (minrtt)", w.Local,
 			w.Remote, float64(w.RTTUs)/1e3, float64(w.MinRTTUs)/1e3)

@@ -5,19 +5,18 @@ import (
 	"strings"
 
 	"linerate/internal/model/cause"
-	"linerate/internal/model/netstate"
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/record"
-	"linerate/internal/model/settingfile"
 )
 
 // Systems other than Linux, as findings name them.
 const (
-	freeBSD   = settingfile.FreeBSD
-	openBSD   = settingfile.OpenBSD
-	macOS     = settingfile.MacOS
-	netBSD    = netstate.NetBSD
-	dragonFly = netstate.DragonFly
+	freeBSD   = opsystem.FreeBSD
+	openBSD   = opsystem.OpenBSD
+	macOS     = opsystem.MacOS
+	netBSD    = opsystem.NetBSD
+	dragonFly = opsystem.DragonFly
 )
 
 // foreignAdvice is what to do about a cause on a host of another system than Linux.

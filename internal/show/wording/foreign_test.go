@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/model/fact"
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/pasted"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
@@ -23,7 +24,7 @@ var ofLinux = regexp.MustCompile(`\bethtool\b|\bip (?:link|route|addr|address|ne
 // bsdSample matches the names of samples that have no machine with Linux.
 var bsdSample = regexp.MustCompile(`(?:freebsd|openbsd|macos|-bsd)[\w-]*\.txt$`)
 
-var systems = []string{freeBSD, openBSD, macOS, netBSD, dragonFly, netstate.OtherBSD}
+var systems = []string{freeBSD, openBSD, macOS, netBSD, dragonFly, opsystem.OtherBSD}
 
 // TestForeignSamples: what doctor says of a text of FreeBSD, OpenBSD or macOS proposes nothing of Linux.
 func TestForeignSamples(t *testing.T) {
@@ -42,7 +43,7 @@ func TestForeignSamples(t *testing.T) {
 			continue // only lines without meaning
 		}
 		for _, m := range p.Machines {
-			system := m.Host.System()
+			system := opsystem.Foreign(m.Host.OS)
 			if system == "" {
 				if bsdSample.MatchString(file) {
 					t.Errorf("%s: the operating system of %s is unknown", file, m.Reading.Host)
@@ -77,7 +78,7 @@ func TestForeignSamples(t *testing.T) {
 			}
 		}
 	}
-	for _, system := range []string{freeBSD, openBSD, macOS, netstate.OtherBSD} {
+	for _, system := range []string{freeBSD, openBSD, macOS, opsystem.OtherBSD} {
 		if !read[system] {
 			t.Errorf("no sample of %s", system)
 		}
@@ -136,7 +137,7 @@ func TestForeignWords(t *testing.T) {
 		{"listen-overflow", freeBSD, "kern.ipc.soacceptqueue"},
 		{"listen-overflow", openBSD, "kern.somaxconn"},
 		{"listen-overflow", macOS, "kern.ipc.somaxconn"},
-		{"listen-overflow", netstate.OtherBSD, "have the program accept faster"},
+		{"listen-overflow", opsystem.OtherBSD, "have the program accept faster"},
 		{"network-buffers-denied", freeBSD, "kern.ipc.nmbclusters"},
 		{"checksum-errors", freeBSD, "ifconfig IF -rxcsum"},
 		{"checksum-errors", openBSD, "then check the routers"},

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"linerate/internal/model/metric"
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
-	"linerate/internal/model/settingfile"
 )
 
 // Setting returns a copy of a setting of a list, with its reasons in words. A setting of an
@@ -101,7 +101,7 @@ var _ = state(map[string]func(arguments) string{
 	record.WhyKeptOpen:       text("kept with the others: it is not shown to be needed"),
 	record.WhySpare:          text("not needed with the settings kept"),
 	record.UntriedSystem: func(a arguments) string {
-		return "it is for " + settingfile.SystemNames[a.at(0)] + ", and hosts are changed on Linux only"
+		return "it is for " + opsystem.Name(a.at(0)) + ", and hosts are changed on Linux only"
 	},
 	record.UntriedPattern:     text("it is a pattern for several parameters: write them one by one to have them tried"),
 	record.UntriedNoInterface: format("%[1]s has no interface %[2]s"),

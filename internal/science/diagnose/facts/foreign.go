@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/netstate"
-	"linerate/internal/model/settingfile"
+	"linerate/internal/model/opsystem"
 )
 
 // Parts that only the BSDs and macOS have.
@@ -33,20 +33,20 @@ func (h *Host) Foreign(part string) bool {
 	has := func(known func(string) bool) bool {
 		return details == "" || slices.ContainsFunc(strings.Split(details, "|"), known)
 	}
-	some := h.System == netstate.OtherBSD
+	some := h.System == opsystem.OtherBSD
 	switch {
 	case !slices.Contains(foreignParts, base):
 		return true
 	case base == "snmp", base == "interface counters":
 		return !has(func(name string) bool { return netstate.PrintedBy(h.System, name) })
 	case base == RingStates:
-		return !some && h.System != settingfile.FreeBSD
+		return !some && h.System != opsystem.FreeBSD
 	case base == BufferPools:
-		return !some && h.System != settingfile.FreeBSD && h.System != settingfile.OpenBSD
+		return !some && h.System != opsystem.FreeBSD && h.System != opsystem.OpenBSD
 	case base == "tcp listeners": // netstat -L
-		return !some && h.System != settingfile.FreeBSD && h.System != settingfile.MacOS
+		return !some && h.System != opsystem.FreeBSD && h.System != opsystem.MacOS
 	case base == InterruptCounts:
-		return h.System == settingfile.MacOS
+		return h.System == opsystem.MacOS
 	}
 	return false
 }

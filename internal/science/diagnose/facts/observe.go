@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-
 	"linerate/internal/science/hostload"
 )
 
@@ -45,7 +45,7 @@ func Observe(list []netstate.HostSnapshot, boot bool) Trial {
 		s := list[i]
 		h.Intervals = s.Intervals
 		h.State, h.OverS, h.Boot, h.CPUs, h.Pasted = s.State, s.OverS, boot, s.Host.CPUs, s.Pasted
-		h.System, h.Names = s.Host.System(), s.CounterNames
+		h.System, h.Names = opsystem.Foreign(s.Host.OS), s.CounterNames
 		h.Counted, h.Queued = Counted(h.Reading), queued(h.Reading)
 		h.Shared = hostload.ForeignAt(f.Trial.Hosts, h.Name)
 		if k := s.State.KernelDrops; k != nil {
