@@ -23,7 +23,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -31,6 +30,7 @@ import (
 
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pasted"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -372,7 +372,7 @@ func clean(name string) (at string, inside bool) {
 
 var (
 	errMembers = fmt.Errorf("%w: %d members", errBound, mostMembers)
-	ofProcess  = regexp.MustCompile(`^((?:.*/)?proc/)(\d+|self|thread-self)/`)
+	ofProcess  = pattern.MustCompile(`^((?:.*/)?proc/)(\d+|self|thread-self)/`)
 )
 
 // wanted reports whether a member may be read, by its name.

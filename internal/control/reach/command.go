@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 )
 
@@ -133,7 +133,7 @@ func (c *command) detail() string {
 	return fmt.Sprintf(" (via %s …)", c.cmd.Args[0])
 }
 
-var versionLine = regexp.MustCompile(`(?m)^linerate ([^\s,]+)`)
+var versionLine = pattern.MustCompile(`(?m)^linerate ([^\s,]+)`)
 
 // version is that of linerate behind the command, by --version; empty: it does not say.
 func (c *command) version(ctx context.Context) string {

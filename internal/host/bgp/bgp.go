@@ -11,11 +11,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"sync"
 
 	"linerate/internal/host/daemon"
 	"linerate/internal/model/message"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/topology"
 )
 
@@ -54,7 +54,7 @@ func (d *Daemon) Probe(context.Context, struct{}) (message.BGPDaemon, error) {
 	return message.BGPDaemon{Daemon: version}, nil
 }
 
-var versionLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`BIRD version (\d+)(\.\S+)?`) })
+var versionLine = sync.OnceValue(func() *pattern.Pattern { return pattern.MustCompile(`BIRD version (\d+)(\.\S+)?`) })
 
 // version reads the program's version: the configuration is for BIRD 2 and later.
 func version(printed string) (string, error) {

@@ -2,8 +2,9 @@ package flow
 
 import (
 	"fmt"
-	"regexp"
 	"sync"
+
+	"linerate/internal/model/pattern"
 )
 
 // Protocols of DNS.
@@ -37,8 +38,8 @@ var QueryTypes = []string{"A", "AAAA", "MX", "NS", "SOA", "TXT"}
 
 const maxNames = 10_000
 
-var dnsName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
+var dnsName = sync.OnceValue(func() *pattern.Pattern {
+	return pattern.MustCompile(
 		`^(\*\.)?([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.?$`)
 })
 

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 )
@@ -272,7 +272,7 @@ var (
 	paced         = append(Names(Protocol.Transactional), UDP)
 	overTCP       = Names(func(p Protocol) bool { return p.Transport == TCP })
 
-	congestionControl = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9_-]{1,15}$`) })
+	congestionControl = sync.OnceValue(func() *pattern.Pattern { return pattern.MustCompile(`^[a-z0-9_-]{1,15}$`) })
 )
 
 // Options lists every option in the order of the reference.

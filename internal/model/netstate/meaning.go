@@ -2,9 +2,10 @@ package netstate
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 // Meaning names what counters of several drivers count under different names.
@@ -42,32 +43,32 @@ type naming struct {
 	Driver, Source string
 	// aliases are other names that ethtool -i prints of drivers with these counters.
 	aliases  []string
-	patterns []pattern
+	patterns []counterNames
 	// others are names of counters without a meaning, as a regular expression: by them the driver is
 	// known as well, and they are no unknown counters. Empty: none.
 	others string
 	// overlap reports whether rx_fifo_full has packets that rx_no_buffer has too.
 	overlap bool
-	known   *regexp.Regexp // names of others and of all patterns
+	known   *pattern.Pattern // names of others and of all patterns
 }
 
-// pattern has the names of counters with one meaning, as a regular expression.
-type pattern struct {
+// counterNames has the names of counters with one meaning, as a regular expression.
+type counterNames struct {
 	meaning, names string
 	// again says that other patterns of the driver with the same meaning and again count these
 	// packets too, as a total does with the counters of queues. The largest of their sums counts.
 	again    bool
-	compiled *regexp.Regexp
+	compiled *pattern.Pattern
 }
 
 // namings has the counter names of drivers, from their sources below drivers/net/ (most in
 // ethernet/) or from kernel documents.
 var namings = compiled(slices.Concat(intelNamings, serverNamings, virtualNamings, boardNamings))
 
-// compiled compiles the patterns of each driver. Drivers may share a slice of patterns, so it is
+// compiled sets the patterns of each driver. Drivers may share a slice of patterns, so it is
 // copied. Some drivers pad names with spaces.
 func compiled(list []naming) []naming {
-	whole := func(names string) *regexp.Regexp { return regexp.MustCompile(`^\s*(?:` + names + `)\s*$`) }
+	whole := func(names string) *pattern.Pattern { return pattern.MustCompile(`^\s*(?:` + names + `)\s*$`) }
 	for i := range list {
 		list[i].patterns = slices.Clone(list[i].patterns)
 		known := []string{cmp.Or(list[i].others, `^$`)}
@@ -97,7 +98,7 @@ func (n *naming) of(counter string) int {
 	if n == nil {
 		return -1
 	}
-	return slices.IndexFunc(n.patterns, func(p pattern) bool { return p.compiled.MatchString(counter) })
+	return slices.IndexFunc(n.patterns, func(p counterNames) bool { return p.compiled.MatchString(counter) })
 }
 
 // MeaningsOf sums the counters of a driver by meaning, each packet once: of a total and the counters
@@ -169,7 +170,7 @@ func MeaningOf(driver, counter string) string {
 // Counts reports whether a driver has counters with a meaning.
 func Counts(driver, meaning string) bool {
 	n := namingOf(driver)
-	return n != nil && slices.ContainsFunc(n.patterns, func(p pattern) bool { return p.meaning == meaning })
+	return n != nil && slices.ContainsFunc(n.patterns, func(p counterNames) bool { return p.meaning == meaning })
 }
 
 // KnowsCounters reports whether the counters of a driver have meanings.
@@ -187,13 +188,13 @@ const MostUnknownCounters = 20
 var (
 	// faults matches names of counters that say that something was lost or failed; not "interrupt",
 	// "deferred" and "transferred".
-	faults = regexp.MustCompile(`(?i)drop|discard|missed|timeout|timed.?out|error|(?:^|[^tf])err`)
+	faults = pattern.MustCompile(`(?i)drop|discard|missed|timeout|timed.?out|error|(?:^|[^tf])err`)
 	// harmless matches names of counters that say so and have nothing to do with the traffic of the
 	// host: verdicts of XDP programs, time stamps, and protocols of storage.
-	harmless = regexp.MustCompile(`(?i)xdp_?drops?$|tstamp|timestamp|ptp|phc|macsec|roce|fcoe|iscsi|smbus`)
+	harmless = pattern.MustCompile(`(?i)xdp_?drops?$|tstamp|timestamp|ptp|phc|macsec|roce|fcoe|iscsi|smbus`)
 	// ofKernel matches the kernel's own counters (linux/if_link.h), which many drivers print as well.
 	// Those of an interface have them, or the sums that they are parts of.
-	ofKernel = regexp.MustCompile(`^(?:[rt]x_(?:errors|dropped|fifo_errors)|rx_(?:length|over|crc|frame|` +
+	ofKernel = pattern.MustCompile(`^(?:[rt]x_(?:errors|dropped|fifo_errors)|rx_(?:length|over|crc|frame|` +
 		`missed)_errors|` +
 		`tx_(?:aborted|carrier|heartbeat|window)_errors|rx_otherhost_dropped|rx_nohandler)$`)
 )

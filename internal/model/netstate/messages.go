@@ -2,8 +2,9 @@ package netstate
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 // Message is a message of the kernel's log with a known meaning.
@@ -26,15 +27,15 @@ type Message struct {
 	Means, Do, Source string
 
 	words   []string // a line has at least one of them
-	pattern *regexp.Regexp
+	pattern *pattern.Pattern
 }
 
 const likely, possible = "likely", "possible"
 
 // fault returns a message that means a fault. Words are separated by |; a line without any of them
-// is not matched with the pattern, which would take longer.
-func fault(code, sure, words, pattern, example, means, do, source string) Message {
-	return Message{Code: code, Sure: sure, words: strings.Split(words, "|"), pattern: regexp.MustCompile(pattern),
+// is not matched with the expression, which would take longer.
+func fault(code, sure, words, expression, example, means, do, source string) Message {
+	return Message{Code: code, Sure: sure, words: strings.Split(words, "|"), pattern: pattern.MustCompile(expression),
 		Example: example, Means: means, Do: do, Source: source}
 }
 
@@ -45,13 +46,13 @@ func repeated(least int, m Message) Message {
 }
 
 // normal returns a message that means no fault.
-func normal(code, words, pattern, example, means, source string) Message {
-	return fault(code, "", words, pattern, example, means, "", source)
+func normal(code, words, expression, example, means, source string) Message {
+	return fault(code, "", words, expression, example, means, "", source)
 }
 
 // elsewhere returns a message of other parts of the kernel.
-func elsewhere(code, words, pattern, example, means, source string) Message {
-	m := normal(code, words, pattern, example, means, source)
+func elsewhere(code, words, expression, example, means, source string) Message {
+	m := normal(code, words, expression, example, means, source)
 	m.Elsewhere = true
 	return m
 }

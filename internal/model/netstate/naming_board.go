@@ -1,7 +1,7 @@
 package netstate
 
 // realtek has the names that r8169 and the vendor's drivers share.
-var realtek = []pattern{
+var realtek = []counterNames{
 	{meaning: "rx_damaged", names: `rx_errors`, again: true},
 	{meaning: "rx_damaged", names: `align_errors`, again: true},
 	{meaning: "tx_dropped", names: `tx_errors`, again: true},
@@ -11,11 +11,11 @@ var realtek = []pattern{
 // boardNamings has the names of the drivers of NICs that are parts of boards and appliances.
 var boardNamings = []naming{
 	{Driver: "r8169", Source: "realtek/r8169_main.c: rtl8169_gstrings",
-		patterns: append([]pattern{{meaning: "rx_fifo_full", names: `rx_missed`}}, realtek...),
+		patterns: append([]counterNames{{meaning: "rx_fifo_full", names: `rx_missed`}}, realtek...),
 		others:   `tx_(single|multi)_collisions|unicast|broadcast`},
 	{Driver: "r8125", Source: "the vendor's driver, src/r8125_n.c: rtl8125_gstrings",
 		aliases: []string{"r8126", "r8127", "r8168"},
-		patterns: append([]pattern{
+		patterns: append([]counterNames{
 			{meaning: "rx_fifo_full", names: `rx_missed`, again: true},
 			{meaning: "rx_fifo_full", names: `rx_mac_missed`, again: true},
 			{meaning: "rx_no_buffer", names: `rdu`},
@@ -29,7 +29,7 @@ var boardNamings = []naming{
 			`[rt]x_pause_(off|all)|tx_deferred|tx_(late|all)_collision|tdu`},
 	{Driver: "atlantic",
 		Source: "aquantia/atlantic/aq_ethtool.c: aq_ethtool_stat_names, aq_ethtool_queue_rx_stat_names",
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "rx_no_buffer", names: `InDroppedDma`},
 			{meaning: "rx_damaged", names: `InErrors`, again: true},
 			{meaning: "rx_damaged", names: `(TC\d+ )?Queue\[\d+\] InErrors`, again: true},
@@ -44,7 +44,7 @@ var boardNamings = []naming{
 // stmmac has the names of stmmac. Which registers the device has depends on its version: the
 // counters of the MAC (mmc_) and those that the driver takes from descriptors and interrupts count
 // the same packets.
-var stmmac = []pattern{
+var stmmac = []counterNames{
 	{meaning: "rx_no_buffer", names: `rx_buf_unav_irq`, again: true},
 	{meaning: "rx_no_buffer", names: `rx_missed_cntr`, again: true},
 	{meaning: "rx_fifo_full", names: `mmc_rx_fifo_overflow`, again: true},

@@ -3,7 +3,7 @@ package netstate
 import "slices"
 
 // intel has the names that Intel's drivers for 1 and 10 Gbit/s share.
-var intel = []pattern{
+var intel = []counterNames{
 	{meaning: "rx_no_buffer", names: `rx_no_buffer_count`, again: true},
 	{meaning: "rx_fifo_full", names: `rx_missed_errors`},
 	{meaning: "rx_damaged", names: `rx_crc_errors|rx_align_errors`},
@@ -24,7 +24,7 @@ const intelOthers = `[rt]x_(broadcast|multicast)|rx_long_byte_count|tx_abort_lat
 
 // queueDrops adds the packets that a queue of igb or igc dropped (RQDPC), which the counter of the
 // whole NIC has too.
-var queueDrops = append([]pattern{{meaning: "rx_no_buffer", names: `rx_queue_\d+_drops`, again: true}}, intel...)
+var queueDrops = append([]counterNames{{meaning: "rx_no_buffer", names: `rx_queue_\d+_drops`, again: true}}, intel...)
 
 const igbOthers = intelOthers + `|os2bmc_[rt]x_by_(bmc|host)|tx_dma_out_of_sync|[rt]x_queue_\d+_(packets|bytes)`
 
@@ -35,7 +35,7 @@ var intelNamings = []naming{
 	{Driver: "e1000", Source: "intel/e1000/e1000_ethtool.c: e1000_gstrings_stats", patterns: intel,
 		others: intelOthers, overlap: true},
 	{Driver: "e1000e", Source: "intel/e1000e/ethtool.c: e1000_gstrings_stats",
-		patterns: slices.Concat(intel, []pattern{
+		patterns: slices.Concat(intel, []counterNames{
 			{meaning: "rx_no_memory", names: `rx_dma_failed`}, {meaning: "tx_dropped", names: `tx_dma_failed`}}),
 		others: intelOthers + `|(un)?corr_ecc_errors`, overlap: true},
 	{Driver: "igb", Source: "intel/igb/igb_ethtool.c: igb_gstrings_stats, igb_get_strings", patterns: queueDrops,
@@ -43,7 +43,7 @@ var intelNamings = []naming{
 	{Driver: "igc", Source: "intel/igc/igc_ethtool.c: igc_gstrings_stats, igc_ethtool_get_strings",
 		patterns: queueDrops, others: igbOthers + `|[rt]x_lpi_counter`, overlap: true},
 	{Driver: "ixgbe", Source: "intel/ixgbe/ixgbe_ethtool.c: ixgbe_gstrings_stats",
-		patterns: slices.Concat([]pattern{
+		patterns: slices.Concat([]counterNames{
 			{meaning: "rx_no_buffer", names: `rx_no_dma_resources`, again: true},
 			{meaning: "rx_bad_length", names: `rx_length_errors`},
 			{meaning: "rx_pause", names: `rx_pb_\d+_pxoff`}, {meaning: "tx_pause", names: `tx_pb_\d+_pxoff`},
@@ -51,7 +51,7 @@ var intelNamings = []naming{
 		others: intelOthers + `|[rt]x_(pkts|bytes)_nic|lsc_int|non_eop_descs|hw_rsc_(aggregated|flushed)|fdir_\w+|` +
 			`alloc_rx_page|[rt]x_queue_\d+_(packets|bytes)|[rt]x_pb_\d+_pxon`},
 	{Driver: "i40e", Source: "intel/i40e/i40e_ethtool.c: i40e_gstrings_stats, i40e_gstrings_misc_stats",
-		patterns: []pattern{
+		patterns: []counterNames{
 			// Since Linux 6.1.8 rx_missed_errors, before that rx_dropped (i40e_update_eth_stats).
 			{meaning: "rx_no_buffer", names: `rx_missed_errors`, again: true},
 			{meaning: "rx_no_buffer", names: `rx_dropped`, again: true},
@@ -72,7 +72,7 @@ var intelNamings = []naming{
 			`veb\.[rt]x_(bytes|unicast|multicast|broadcast)|[rt]x-\d+\.(packets|bytes)|tx_(linearize|force_wb|` +
 			`restart)`},
 	{Driver: "ice", Source: "intel/ice/ice_ethtool.c: ice_gstrings_vsi_stats, ice_gstrings_pf_stats",
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "rx_no_buffer", names: `rx_dropped`}, {meaning: "rx_fifo_full", names: `rx_dropped\.nic`},
 			{meaning: "rx_damaged", names: `rx_crc_errors\.nic`, again: true},
 			{meaning: "rx_damaged", names: `illegal_bytes\.nic`, again: true},

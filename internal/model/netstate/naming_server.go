@@ -3,7 +3,7 @@ package netstate
 // serverNamings has the names of the drivers of other vendors' NICs for servers.
 var serverNamings = []naming{
 	{Driver: "mlx5_core", Source: "Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst",
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "rx_no_buffer", names: `rx_out_of_buffer|dev_internal_queue_oob`},
 			{meaning: "rx_fifo_full", names: `rx_discards_phy`, again: true},
 			{meaning: "rx_fifo_full", names: `rx_prio\d_discards`, again: true},
@@ -37,7 +37,7 @@ var serverNamings = []naming{
 		others: `rx_err_lane_\d_phy|[rt]x_tls_\w+|[rt]x\d+_tls_\w+|[rt]x_vport_\w+|[rt]x_(packets|bytes)_phy|` +
 			`[rt]x_prio\d_(bytes|packets)|outbound_pci_stalled_(rd|wr)|ch\d*_\w+|rx\d*_(cache|pp|cqe_compress)_\w+`},
 	{Driver: "mlx4_en", Source: "mellanox/mlx4/en_ethtool.c: main_strings",
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "tx_queue_full", names: `queue_stopped`}, {meaning: "tx_timeout", names: `tx_timeout`},
 			{meaning: "rx_no_memory", names: `rx_alloc_failed`}, {meaning: "rx_damaged", names: `rx_crc_errors`},
 			{meaning: "rx_pause", names: `rx_pause`, again: true},
@@ -50,7 +50,7 @@ var serverNamings = []naming{
 			`wake_queue|[rt]x_(prio_\d|novlan)_(packets|bytes)|rx\d+_xdp_\w+`},
 	{Driver: "bnxt_en", Source: "broadcom/bnxt/bnxt_ethtool.c: bnxt_ring_rx_stats_str, bnxt_ring_err_stats_arr, " +
 		"bnxt_port_stats_arr, bnxt_port_stats_ext_arr",
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "rx_no_memory", names: `rx_total_oom_discards`},
 			{meaning: "rx_no_buffer", names: `rx_total_ring_discards|rx_total_discard_pkts`, again: true},
 			{meaning: "rx_no_buffer", names: `\[\d+\]: rx_(discards|drops)`, again: true},
@@ -73,7 +73,7 @@ var serverNamings = []naming{
 			`[rt]x_(good|total|ctrl|[umb]cast|\d+b)_?\w*_frames|rx_corrected_bits|[rt]x_pfc_ena_frames_pri\d|` +
 			`rx_discard_bytes_cos\d|resume_pause_events|rx_buffer_passed_threshold`},
 	{Driver: "tg3", Source: "broadcom/tg3.c: ethtool_stats_keys, tg3_get_nstats",
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "rx_no_buffer", names: `rxbds_empty`}, {meaning: "rx_fifo_full", names: `rx_discards`},
 			{meaning: "rx_damaged", names: `rx_fcs_errors|rx_align_errors`},
 			{meaning: "rx_bad_length", names: `rx_frame_too_long_errors|rx_undersize_packets|rx_in_length_errors|` +
@@ -86,7 +86,7 @@ var serverNamings = []naming{
 			`ring_\w+|nic_\w+|mbuf_lwm_thresh_hit`,
 		overlap: true},
 	{Driver: "be2net", Source: "emulex/benet/be_ethtool.c: et_stats, et_rx_stats, et_tx_stats",
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "rx_no_buffer", names: `(rxq|RxQ)\d+: rx_drops_no_frags`},
 			{meaning: "rx_no_memory", names: `(rxq|RxQ)\d+: (rx_drops_no_skbs|rx_post_fail)`},
 			// A NIC of the kind Lancer has one counter for the first two.
@@ -110,7 +110,7 @@ var serverNamings = []naming{
 			`compl|reqs)|` +
 			`[rt]x_control_?frames|forwarded_packets|be_on_die_temperature`},
 	{Driver: "cxgb4", Source: "chelsio/cxgb4/cxgb4_ethtool.c: stats_strings, loopback_stats_strings",
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "rx_fifo_full", names: `rx_bg\d_frames_(dropped|trunc)`},
 			{meaning: "rx_damaged", names: `rx_fcs_errors|rx_symbol_errors`},
 			{meaning: "rx_bad_length", names: `rx_frames_too_long|rx_jabber_errors|rx_length_errors|rx_runt_frames`},
@@ -122,7 +122,7 @@ var serverNamings = []naming{
 			`insertions)|` +
 			`gro_(packets|merged)|db_(full|empty)|write_coal_\w+|tx_tls_\w+`},
 	{Driver: "qede", Source: "qlogic/qede/qede_ethtool.c: qede_rqstats_arr, qede_tqstats_arr, qede_stats_arr",
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "rx_no_buffer", names: `no_buff_discards`},
 			{meaning: "rx_fifo_full", names: `brb_discards|brb_truncates`},
 			{meaning: "rx_no_memory", names: `\d+: rx_alloc_errors`},
@@ -138,7 +138,7 @@ var serverNamings = []naming{
 		others: `\d+(_\d+)?: (rcv_pkts|xmit_pkts|rx_ip_frags|xdp_no_pass)|[rt]x_[umb]cast_(bytes|pkts)|` +
 			`[rt]x_\d+_(to_\w+_)?byte_packets|(non_)?coalesced_\w+|link_change_count`},
 	{Driver: "nfp", Source: "netronome/nfp/nfp_net_ethtool.c: nfp_net_et_stats, nfp_mac_et_stats",
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "rx_no_buffer", names: `dev_rx_discards`},
 			{meaning: "rx_fifo_full", names: `mac\.rx_drop_events|mac\.rx_mac_head_drop`},
 			{meaning: "rx_no_memory", names: `rx_replace_buf_alloc_fail`},
@@ -155,7 +155,7 @@ var serverNamings = []naming{
 			`hw_[rt]x_csum\w*|[rt]xq_\d+_(pkts|bytes)|bpf_\w+|(rx|tx|hw)_tls_\w+`},
 	{Driver: "nicvf", Source: "cavium/thunder/nicvf_ethtool.c: nicvf_hw_stats, nicvf_drv_stats (ThunderX)",
 		aliases: []string{"thunder-nicvf"},
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "rx_no_buffer", names: `rx_drops`, again: true},
 			{meaning: "rx_no_buffer", names: `rx_drop_red|rx_drop_overrun`, again: true},
 			{meaning: "rx_no_memory", names: `rcv_buffer_alloc_failures`},

@@ -3,7 +3,7 @@ package netstate
 // virtualNamings has the names of the drivers of virtual machines' NICs.
 var virtualNamings = []naming{
 	{Driver: "virtio_net", Source: "virtio_net.c: virtnet_rq_stats_desc, virtnet_sq_stats_desc, virtnet_get_hw_stats",
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "rx_no_buffer", names: `rx_drops`, again: true},
 			{meaning: "rx_no_buffer", names: `rx\d+_drops|rx_queue_\d+_drops`, again: true},
 			{meaning: "rx_fifo_full", names: `rx_hw_drops`, again: true},
@@ -21,7 +21,7 @@ var virtualNamings = []naming{
 			`[rt]x_queue_\d+_(packets|bytes)`},
 	{Driver: "ena", Source: "amazon/ena/ena_ethtool.c: ena_stats_global_strings, ena_stats_eni_strings, " +
 		"ena_stats_tx_strings, ena_stats_rx_strings",
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "over_allowance", names: `bw_in_allowance_exceeded|bw_out_allowance_exceeded|` +
 				`pps_allowance_exceeded|conntrack_allowance_exceeded|linklocal_allowance_exceeded`},
 			{meaning: "rx_no_memory", names: `queue_\d+_rx_page_alloc_fail|queue_\d+_rx_skb_alloc_fail|` +
@@ -37,7 +37,7 @@ var virtualNamings = []naming{
 			`total_resets|wd_expired|interface_(up|down)|suspend|resume|admin_q_pause|suspected_poll_starvation`},
 	{Driver: "gve", Source: "google/gve/gve_ethtool.c: gve_gstrings_main_stats, gve_gstrings_rx_stats, " +
 		"gve_gstrings_tx_stats",
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "rx_no_buffer", names: `rx_queue_drop_cnt\[\d+\]`, again: true},
 			{meaning: "rx_no_buffer", names: `rx_no_buffers_posted\[\d+\]`, again: true},
 			{meaning: "rx_no_memory", names: `rx_skb_alloc_fail|rx_buf_alloc_fail|page_alloc_fail`},
@@ -52,7 +52,7 @@ var virtualNamings = []naming{
 			`dropped_pkt|wake|event_counter)\[\d+\]|adminq_\w+_cnt|interface_(up|down)_cnt|reset_cnt|` +
 			`stats_report_trigger_cnt`},
 	{Driver: "hv_netvsc", Source: "hyperv/netvsc_drv.c: netvsc_stats, vf_stats, pcpu_stats",
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "tx_queue_full", names: `stop_queue`, again: true},
 			{meaning: "tx_queue_full", names: `tx_busy`, again: true},
 			{meaning: "tx_dropped", names: `tx_too_big|tx_no_space|tx_no_memory|vf_tx_dropped`},
@@ -61,7 +61,7 @@ var virtualNamings = []naming{
 			`cpu\d+_[rt]x_(packets|bytes)|[rt]x_queue_\d+_(packets|bytes|xdp_\w+)`},
 	{Driver: "vmxnet3", Source: "vmxnet3/vmxnet3_ethtool.c: vmxnet3_tq_dev_stats, vmxnet3_tq_driver_stats, " +
 		"vmxnet3_rq_dev_stats, vmxnet3_rq_driver_stats",
-		patterns: []pattern{
+		patterns: []counterNames{
 			{meaning: "rx_no_buffer", names: `pkts rx OOB`}, {meaning: "rx_no_memory", names: `rx buf alloc fail`},
 			{meaning: "tx_queue_full", names: `ring full`},
 			{meaning: "tx_dropped", names: `pkts tx err|pkts tx discard`},

@@ -124,7 +124,7 @@ func commandOf(line string) (c command, host string) {
 		line = line[:i] // a comment
 	}
 	if beforeOther.MatchString(line) {
-		line = beforeOther.ReplaceAllString(line, "")
+		line = beforeOther.Regexp().ReplaceAllString(line, "")
 	}
 	words := strings.Fields(cutAtOperator(line))
 	for range 8 { // sudo ip netns exec red sudo …

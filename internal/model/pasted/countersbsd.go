@@ -78,7 +78,7 @@ func (m *machine) bsdCounter(line string) bool {
 	if row == nil {
 		return false
 	}
-	words := strings.Split(bsdFigure.ReplaceAllString(row[2], "N"), " ")
+	words := strings.Split(bsdFigure.Regexp().ReplaceAllString(row[2], "N"), " ")
 	for n, w := range words {
 		bare := strings.TrimRight(w, ")")
 		if slices.Contains(bsdNouns, bare) {
@@ -95,7 +95,7 @@ func (m *machine) bsdCounter(line string) bool {
 			m.Reading.End.SNMP["Tcp.OutSegs"] = sent - n
 		}
 	}
-	m.counterName(name, m.bsdSection+": "+bsdFigure.ReplaceAllString(row[2], "N"))
+	m.counterName(name, m.bsdSection+": "+bsdFigure.Regexp().ReplaceAllString(row[2], "N"))
 	return m.add(name, row[1])
 }
 

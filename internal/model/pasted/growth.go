@@ -174,7 +174,7 @@ func untimed(line string) (prompt string, at moment, is bool) {
 // seconds returns how long a command line sleeps. 0: it does not.
 func seconds(line string) float64 {
 	total := 0.0
-	for _, m := range asleep.FindAllStringSubmatch(line, 8) {
+	for _, m := range asleep.Regexp().FindAllStringSubmatch(line, 8) {
 		n, _ := strconv.ParseFloat(m[1], 64)
 		total += n * map[string]float64{"": 1, "s": 1, "m": 60, "h": 3600}[m[2]]
 	}
@@ -298,6 +298,6 @@ func fileTime(line string) (at moment, is bool) {
 	if head == nil {
 		return at, false
 	}
-	found := inName.FindString(head[1])
+	found := inName.Regexp().FindString(head[1])
 	return timeOf(strings.TrimLeft(found, "-_."))
 }

@@ -196,7 +196,7 @@ func (r *reader) text(text string, number int) {
 // lineOf returns a line of a text without its end, terminal control sequences and quotation marks of mail.
 func lineOf(text string, quoted int) string {
 	if strings.IndexByte(text, '\x1b') >= 0 {
-		text = control.ReplaceAllString(text, "")
+		text = control.Regexp().ReplaceAllString(text, "")
 	}
 	return unquoted(strings.TrimRight(text, "\r\n\t\v\f "), quoted)
 }

@@ -149,7 +149,7 @@ func (m *machine) beginsPing(line string) bool {
 		name, _, _ := strings.Cut(row[1], "(")
 		run.peer = plain.Short(name, longestName)
 		before := line
-		if from := pingFrom.FindStringSubmatchIndex(line); from != nil {
+		if from := pingFrom.Regexp().FindStringSubmatchIndex(line); from != nil {
 			if before = line[:from[0]]; from[2] >= 0 {
 				run.iface = plain.Short(line[from[2]:from[3]], longestName)
 			}

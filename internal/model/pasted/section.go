@@ -63,7 +63,7 @@ func startOf(line string) (s start, is bool) {
 	}
 	if m := fileHead.FindStringSubmatch(line); m != nil && m[1] != "" {
 		if s = startWith("", "cat "+m[1]); len(s.formats) == 0 {
-			s.command = commandOfName(inName.ReplaceAllString(path.Base(m[1]), ""))
+			s.command = commandOfName(inName.Regexp().ReplaceAllString(path.Base(m[1]), ""))
 			s.formats = printedBy(s.command)
 		}
 		return s, true
@@ -137,7 +137,7 @@ func alone(line string) (s start, is bool) {
 		return s, false
 	}
 	if leads.MatchString(text) {
-		text = leads.ReplaceAllString(text, "")
+		text = leads.Regexp().ReplaceAllString(text, "")
 	} else if isSentence(text) {
 		return s, false
 	}

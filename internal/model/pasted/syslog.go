@@ -93,7 +93,7 @@ type syslogEntry struct{ priority, host, facility, level, program, text string }
 // syslogOf returns the parts of a line of syslog, of journalctl(1) or of logread. False: it is none.
 func syslogOf(line string) (e syslogEntry, is bool) {
 	if strings.HasPrefix(line, "/") {
-		line = strings.TrimPrefix(line, fromFile.FindString(line))
+		line = strings.TrimPrefix(line, fromFile.Regexp().FindString(line))
 	}
 	if e, is := syslogRowOf(line); is {
 		return e, true

@@ -148,7 +148,7 @@ func (m *machine) uptime(line string) bool {
 	seconds := map[string]int{"year": 365 * 86400, "week": 7 * 86400, "day": 86400, "hour": 3600, "hr": 3600,
 		"minute": 60, "min": 60, "second": 1, "sec": 1}
 	total := 0
-	for _, part := range upFor.FindAllStringSubmatch(text, 8) {
+	for _, part := range upFor.Regexp().FindAllStringSubmatch(text, 8) {
 		n, _ := strconv.Atoi(part[1])
 		hours, _ := strconv.Atoi(part[3])
 		minutes, _ := strconv.Atoi(part[4])

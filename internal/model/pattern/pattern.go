@@ -1,22 +1,32 @@
-// Package pattern has regular expressions that refuse most texts without being executed.
+// Package pattern has regular expressions that are compiled when they are first used, and that refuse most
+// texts without being executed.
 //
-// A reader of unknown text tries hundreds of expressions on each line, of which nearly all do not match.
-// The standard library executes each of them. A Pattern first compares what its expression requires of every
-// match: the first and the last byte, if the expression is anchored there, and a literal. The result of
-// every method is that of regexp.Regexp.
+// A program that starts, such as the agent of a host, uses few of the expressions that its packages have: compiling
+// all of them took most of the time until it did something. A reader of unknown text tries hundreds of expressions
+// on each line, of which nearly all do not match. The standard library executes each of them. A Pattern first
+// compares what its expression requires of every match: the first and the last byte, if the expression is anchored
+// there, and a literal. The result of every method is that of regexp.Regexp.
 package pattern
 
 import (
+	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Pattern is a compiled regular expression. Only its own methods are faster than those of regexp.Regexp.
+// Pattern is a regular expression. MatchString and FindStringSubmatch are faster than those of regexp.Regexp for
+// texts that do not match.
 type Pattern struct {
+	text     string
+	compiled func() *compiled
+}
+
+type compiled struct {
 	*regexp.Regexp
 	// first has the bytes with which a match begins that is anchored at the beginning of the text, and
 	// last those with which it ends at the end. Nil: any, or none.
@@ -25,41 +35,78 @@ type Pattern struct {
 	literals []string
 }
 
-// MustCompile compiles a regular expression (regexp/syntax). It panics if the syntax is wrong.
+var (
+	mu  sync.Mutex
+	all []*Pattern
+)
+
+// MustCompile returns the pattern of a regular expression (regexp/syntax). It is for variables of packages: Check
+// compiles all patterns that were made. If the syntax is wrong, the first use of the pattern panics.
 func MustCompile(text string) *Pattern {
-	p := &Pattern{Regexp: regexp.MustCompile(text)}
+	p := &Pattern{text, sync.OnceValue(func() *compiled { return compile(text) })}
+	mu.Lock()
+	defer mu.Unlock()
+	all = append(all, p)
+	return p
+}
+
+// Check compiles every pattern of the program. The error names the first one whose syntax is wrong. It is for tests.
+func Check() error {
+	mu.Lock()
+	list := slices.Clone(all)
+	mu.Unlock()
+	for _, p := range list {
+		if _, err := regexp.Compile(p.text); err != nil {
+			return fmt.Errorf("%q: %w", p.text, err)
+		}
+	}
+	return nil
+}
+
+func compile(text string) *compiled {
+	c := &compiled{Regexp: regexp.MustCompile(text)}
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		panic("pattern: " + err.Error())
 	}
 	tree = tree.Simplify()
-	p.literals, p.first, p.last = literalsOf(tree), bytesAt(tree, start), bytesAt(tree, end)
-	return p
+	c.literals, c.first, c.last = literalsOf(tree), bytesAt(tree, start), bytesAt(tree, end)
+	return c
 }
 
+// Regexp returns the compiled expression, for its other methods.
+func (p *Pattern) Regexp() *regexp.Regexp { return p.compiled().Regexp }
+
+// String returns the text of the expression.
+func (p *Pattern) String() string { return p.text }
+
 // MatchString reports whether the text has a match.
-func (p *Pattern) MatchString(text string) bool { return p.may(text) && p.Regexp.MatchString(text) }
+func (p *Pattern) MatchString(text string) bool {
+	c := p.compiled()
+	return c.may(text) && c.Regexp.MatchString(text)
+}
 
 // FindStringSubmatch returns the leftmost match and those of its groups. Nil: there is none.
 func (p *Pattern) FindStringSubmatch(text string) []string {
-	if !p.may(text) {
+	c := p.compiled()
+	if !c.may(text) {
 		return nil
 	}
-	return p.Regexp.FindStringSubmatch(text)
+	return c.Regexp.FindStringSubmatch(text)
 }
 
 // may reports whether a text can have a match.
-func (p *Pattern) may(text string) bool {
-	if p.first != nil && (text == "" || !p.first[text[0]]) ||
-		p.last != nil && (text == "" || !p.last[text[len(text)-1]]) {
+func (c *compiled) may(text string) bool {
+	if c.first != nil && (text == "" || !c.first[text[0]]) ||
+		c.last != nil && (text == "" || !c.last[text[len(text)-1]]) {
 		return false
 	}
-	for _, l := range p.literals {
+	for _, l := range c.literals {
 		if strings.Contains(text, l) {
 			return true
 		}
 	}
-	return len(p.literals) == 0
+	return len(c.literals) == 0
 }
 
 // anchored reports whether every match begins where the text does, or ends where it does.

@@ -56,8 +56,21 @@ func TestRefuses(t *testing.T) {
 	for expression, text := range map[string]string{`^\d+: `: "x1: ", `^\S+ \S+ =>`: strings.Repeat("a ", 50),
 		`(?:foo|bar)x`: "fobax", `^(?i)abc`: "xbc",
 		`\d+$`: "1 a", `(?:a|b)?c{2}$`: "cca"} {
-		if p := MustCompile(expression); p.may(text) {
+		if p := MustCompile(expression).compiled(); p.may(text) {
 			t.Errorf("%q may be in %q: first %v, literals %q", expression, text, p.first != nil, p.literals)
 		}
+	}
+}
+
+// TestCompiledAtFirstUse: a pattern that is not used costs nothing, and Check reports one that is wrong.
+func TestCompiledAtFirstUse(t *testing.T) {
+	if err := Check(); err != nil {
+		t.Fatal(err)
+	}
+	before := len(all)
+	MustCompile(`a(`)
+	err := Check()
+	if all = all[:before]; err == nil || !strings.Contains(err.Error(), `"a("`) {
+		t.Errorf("an expression without its end: %v", err)
 	}
 }

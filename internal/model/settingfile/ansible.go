@@ -2,10 +2,10 @@ package settingfile
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 )
 
@@ -61,7 +61,7 @@ func isTask(n *source.Node) bool {
 	})
 }
 
-var sysctlVariable = regexp.MustCompile(`^\w*sysctl\w*$`)
+var sysctlVariable = pattern.MustCompile(`^\w*sysctl\w*$`)
 
 // isSysctlVariable reports whether a variable has parameters: a mapping of them, or a list of names
 // with values.
@@ -302,7 +302,7 @@ func (r *treeReader) rounds(t *source.Node, vars map[string]*source.Node) (list 
 
 // fill returns the text of an argument with the values of its expressions.
 func (one round) fill(text string) string {
-	return expression.ReplaceAllStringFunc(text, func(whole string) string {
+	return expression.Regexp().ReplaceAllStringFunc(text, func(whole string) string {
 		n := one.value(expression.FindStringSubmatch(whole)[1])
 		if n == nil || n.Kind != source.Scalar {
 			return whole
@@ -332,7 +332,7 @@ func arguments(n *source.Node) *source.Node {
 		return n
 	}
 	made := &source.Node{Kind: source.Mapping, At: n.At}
-	for _, m := range keyValue.FindAllStringSubmatch(n.Text, -1) {
+	for _, m := range keyValue.Regexp().FindAllStringSubmatch(n.Text, -1) {
 		made.Entries = append(made.Entries, source.Entry{Key: &source.Node{Kind: source.Scalar, At: n.At, Text: m[1]},
 			Value: &source.Node{Kind: source.Scalar, At: n.At, Text: m[2] + m[3] + m[4]}})
 	}
@@ -340,15 +340,15 @@ func arguments(n *source.Node) *source.Node {
 }
 
 var (
-	keyValue        = regexp.MustCompile(`(\w+)=(?:"([^"]*)"|'([^']*)'|(\{\{.*?\}\}|\S+))`)
-	expression      = regexp.MustCompile(`\{\{\s*([\w.]+|\w+\[['"][\w.-]+['"]\])\s*\}\}`)
-	wholeExpression = regexp.MustCompile(`^\{\{\s*([\w.]+)\s*((?:\|[^}]*)?)\}\}$`)
-	subscript       = regexp.MustCompile(`\[['"]([\w.-]+)['"]\]`)
+	keyValue        = pattern.MustCompile(`(\w+)=(?:"([^"]*)"|'([^']*)'|(\{\{.*?\}\}|\S+))`)
+	expression      = pattern.MustCompile(`\{\{\s*([\w.]+|\w+\[['"][\w.-]+['"]\])\s*\}\}`)
+	wholeExpression = pattern.MustCompile(`^\{\{\s*([\w.]+)\s*((?:\|[^}]*)?)\}\}$`)
+	subscript       = pattern.MustCompile(`\[['"]([\w.-]+)['"]\]`)
 )
 
 // resolve returns the value of an expression such as item.name. Nil: it is not known.
 func resolve(expression, variable string, item *source.Node, vars map[string]*source.Node) *source.Node {
-	parts := strings.Split(subscript.ReplaceAllString(expression, ".$1"), ".")
+	parts := strings.Split(subscript.Regexp().ReplaceAllString(expression, ".$1"), ".")
 	n := vars[parts[0]]
 	if variable != "" && parts[0] == variable {
 		n = item

@@ -1,10 +1,10 @@
 package settingfile
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 )
 
@@ -23,20 +23,20 @@ var _ = register(&format{
 
 // cmdline reads the parameters of a kernel's command line.
 func (f *File) cmdline(n int, line string) {
-	for _, m := range bootParameter.FindAllStringSubmatch(line, -1) {
+	for _, m := range bootParameter.Regexp().FindAllStringSubmatch(line, -1) {
 		f.set(Line{Line: n, Key: dotted(m[1]), Value: m[2]}, line)
 	}
-	if m := bootWithoutIPv6.FindString(line); m != "" {
+	if m := bootWithoutIPv6.Regexp().FindString(line); m != "" {
 		f.apart(Note, n, strings.TrimSpace(m), "the kernel has no IPv6 then, and no parameters of net.ipv6: programs "+
 			"that listen on :: fail")
 	}
 }
 
 var (
-	grubLine = regexp.MustCompile(`(?m)^GRUB_CMDLINE_LINUX(_DEFAULT)?=`)
+	grubLine = pattern.MustCompile(`(?m)^GRUB_CMDLINE_LINUX(_DEFAULT)?=`)
 	// bootWithoutIPv6 matches the parameter of the module ipv6 that keeps it from being there at all.
-	bootWithoutIPv6 = regexp.MustCompile(`\bipv6\.disable=1\b`)
-	bootParameter   = regexp.MustCompile(`(?:^|[\s"'])sysctl\.([\w./-]+)=([^\s"']+)`)
+	bootWithoutIPv6 = pattern.MustCompile(`\bipv6\.disable=1\b`)
+	bootParameter   = pattern.MustCompile(`(?:^|[\s"'])sysctl\.([\w./-]+)=([^\s"']+)`)
 )
 
 var _ = register(&format{
@@ -75,6 +75,6 @@ var _ = register(&format{
 const incusPrefix = "linux.sysctl."
 
 var (
-	lxcLine         = regexp.MustCompile(`(?m)^\s*lxc\.\w+[.\w]*\s*=`)
-	containerSysctl = regexp.MustCompile(`^lxc\.sysctl\.([\w./-]+?)\s*=\s*(.+)$`)
+	lxcLine         = pattern.MustCompile(`(?m)^\s*lxc\.\w+[.\w]*\s*=`)
+	containerSysctl = pattern.MustCompile(`^lxc\.sysctl\.([\w./-]+?)\s*=\s*(.+)$`)
 )

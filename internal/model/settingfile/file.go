@@ -128,8 +128,8 @@ func (f *File) apart(kind Kind, n int, text, why string, instead ...string) {
 	f.Apart = append(f.Apart, Apart{File: f.Name, Line: n, Text: short(text), Why: why, Instead: instead, Kind: kind})
 }
 
-// pattern says that a key stands for several parameters.
-const pattern = "a pattern for several parameters: write them one by one to have them looked at"
+// aPattern says that a key stands for several parameters.
+const aPattern = "a pattern for several parameters: write them one by one to have them looked at"
 
 // set appends a parameter whose name and value were found as they are, and not in a line of
 // sysctl.conf. Text is what is shown if it is none.
@@ -139,7 +139,7 @@ func (f *File) set(l Line, text string) {
 	case l.Key == "" || strings.ContainsAny(l.Key, " \t\r\n\v\f=\u0085\u00a0") || l.Value == "":
 		f.apart(Wrong, l.Line, text, "expected a name and a value")
 	case strings.ContainsAny(l.Key, "*?["):
-		f.apart(Unread, l.Line, text, pattern)
+		f.apart(Unread, l.Line, text, aPattern)
 	default:
 		f.Lines = append(f.Lines, l)
 	}

@@ -2,8 +2,9 @@ package settingfile
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 // This file has formats of which little or nothing is read: what their lines may set is listed.
@@ -24,30 +25,30 @@ var foreignFormats = []struct {
 	names                         []string
 	dir                           string // of its files
 	all                           bool   // every line may set something
-	content                       *regexp.Regexp
+	content                       *pattern.Pattern
 }{
 	{name: "chef", label: "Chef recipe", by: "`.rb`", endings: ".rb",
 		why: "recipes are programs, of which nothing is read"},
 	{name: "dockerfile", label: "Dockerfile", by: "`Dockerfile`, `Containerfile`", endings: ".dockerfile",
-		names: []string{"Dockerfile", "Containerfile", "dockerfile"}, content: regexp.MustCompile(`\A(#[^\n]*\n|` +
+		names: []string{"Dockerfile", "Containerfile", "dockerfile"}, content: pattern.MustCompile(`\A(#[^\n]*\n|` +
 			`\s)*FROM \S+`),
 		why: "an image has no kernel: what is set while it is built is not set in a container"},
-	{name: "modprobe", label: "modprobe.d", by: "`modprobe.d`, or lines of modprobe.d(5)", content: regexp.MustCompile(
+	{name: "modprobe", label: "modprobe.d", by: "`modprobe.d`, or lines of modprobe.d(5)", content: pattern.MustCompile(
 		`\A(\s*#[^\n]*\n|\s)*(options|install|blacklist|alias|softdep|remove) \S+.*\n(\s*(#[^\n]*|(options|install|` +
 			`blacklist|alias|softdep|remove) .*)?\n)*\z`), dir: "modprobe.d", all: true,
 		why: "parameters of kernel modules, and commands of modprobe, are not judged here"},
 	{name: "uci", label: "OpenWrt configuration", by: "lines such as `option mtu '1500'`", all: true,
-		content: regexp.MustCompile(`(?m)^config [a-z_-]+( '?[\w-]+'?)?\s*\n\s*(#.*\n\s*)*(option|list) `),
+		content: pattern.MustCompile(`(?m)^config [a-z_-]+( '?[\w-]+'?)?\s*\n\s*(#.*\n\s*)*(option|list) `),
 		why:     "what OpenWrt makes of it is not judged here: sysctl, ip and ethtool on the router show it"},
 	{name: "python", label: "Python or Perl program", by: "`.py`, `.pl`", endings: ".py .pl",
-		content: regexp.MustCompile(`\A#!\S*(python|perl)|\A#!\S*env (python|perl)`),
+		content: pattern.MustCompile(`\A#!\S*(python|perl)|\A#!\S*env (python|perl)`),
 		why:     "programs are read only if they are for a shell"},
 	{name: "routeros", label: "RouterOS script", by: "`.rsc`, or lines such as `/ip settings set`", endings: ".rsc",
-		content: regexp.MustCompile(`(?m)^/(ip|ipv6|interface|queue|system|routing|tool)[ /][a-z]`),
+		content: pattern.MustCompile(`(?m)^/(ip|ipv6|interface|queue|system|routing|tool)[ /][a-z]`),
 		all:     true,
 		why:     "RouterOS has no kernel parameters of Linux: it is not judged here"},
 	{name: "windows", label: "Windows commands", by: "`.bat`, `.cmd`, `.ps1`, `.reg`, or `netsh`",
-		endings: ".bat .cmd .ps1 .reg", all: true, content: regexp.MustCompile(
+		endings: ".bat .cmd .ps1 .reg", all: true, content: pattern.MustCompile(
 			`(?mi)^\s*(netsh (int|interface)|(set|get|enable|disable)-net\w+|@echo off)`),
 		why: "Windows has no kernel parameters of Linux: it is not judged here"},
 }
@@ -92,7 +93,7 @@ func (f *File) foreign(text, why string) {
 }
 
 // change matches a command that changes what is read here.
-var change = regexp.MustCompile(`\b(ethtool\s+(-[A-Z]|--(set|offload|features|coalesce|pause|config))|` +
+var change = pattern.MustCompile(`\b(ethtool\s+(-[A-Z]|--(set|offload|features|coalesce|pause|config))|` +
 	`ip\s+link\s+set|ifconfig\s+\S+\s+\w|tc\s+qdisc\s+[a-z]+\s|cpupower\s+.*set|sysctl\s+-[a-z]*[wp])|` +
 	`/sys/class/net/|` +
 	`\[.?sysctl.?\]`)

@@ -3,12 +3,12 @@ package settingfile
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/opsystem"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 )
 
@@ -123,11 +123,11 @@ func (f *File) nested(name, text string, at func(int) int) File {
 }
 
 // lineNamed matches what a condition or a container is named by: "if on line 3".
-var lineNamed = regexp.MustCompile(`\bline [0-9]+\b`)
+var lineNamed = pattern.MustCompile(`\bline [0-9]+\b`)
 
 // moved returns a text with the lines that it names converted.
 func moved(text string, at func(int) int) string {
-	return lineNamed.ReplaceAllStringFunc(text, func(name string) string {
+	return lineNamed.Regexp().ReplaceAllStringFunc(text, func(name string) string {
 		n, _ := strconv.Atoi(strings.TrimPrefix(name, "line "))
 		return "line " + strconv.Itoa(at(n))
 	})

@@ -2,11 +2,12 @@ package settingfile
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"linerate/internal/model/pattern"
 )
 
 const htmlFile = "html"
@@ -20,7 +21,7 @@ var _ = register(&format{
 })
 
 // htmlHead matches the beginning of a page.
-var htmlHead = regexp.MustCompile(`(?i)\A[\s\x{feff}]*(<!--[^>]*-->\s*)*(<\?xml[^>]*\?>\s*)?<(!doctype html|html[\s>])`)
+var htmlHead = pattern.MustCompile(`(?i)\A[\s\x{feff}]*(<!--[^>]*-->\s*)*(<\?xml[^>]*\?>\s*)?<(!doctype html|html[\s>])`)
 
 // htmlReader reads a page.
 type htmlReader struct {

@@ -1,8 +1,9 @@
 package settingfile
 
 import (
-	"regexp"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 var _ = register(&format{
@@ -19,7 +20,7 @@ var interfacesKeys = []struct{ prefix, group string }{
 }
 
 // hook matches the options of interfaces(5) that execute commands.
-var hook = regexp.MustCompile(`^(pre-|post-)?(up|down)$`)
+var hook = pattern.MustCompile(`^(pre-|post-)?(up|down)$`)
 
 // interfaces parses interfaces(5).
 func (f *File) interfaces(text string) {
@@ -38,7 +39,7 @@ func (f *File) interfaces(text string) {
 			}
 		case m != nil:
 			command := strings.TrimSpace(strings.TrimPrefix(line, words[0]))
-			s.run(interfaceName.ReplaceAllLiteralString(command, iface), func(int) int { return n })
+			s.run(interfaceName.Regexp().ReplaceAllLiteralString(command, iface), func(int) int { return n })
 		case words[0] == "mtu" && len(words) == 2:
 			f.addLink(n, iface, "mtu", words[1])
 		default:
@@ -54,4 +55,4 @@ func (f *File) interfaces(text string) {
 }
 
 // interfaceName matches the name of the interface in commands of interfaces(5) and rules of udev(7).
-var interfaceName = regexp.MustCompile(`"?(\$\{?IFACE\}?|--IFACE--|%k|\$kernel|\$name|\$env\{INTERFACE\})"?`)
+var interfaceName = pattern.MustCompile(`"?(\$\{?IFACE\}?|--IFACE--|%k|\$kernel|\$name|\$env\{INTERFACE\})"?`)

@@ -2,8 +2,9 @@ package settingfile
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 const markdownFile = "markdown"
@@ -19,7 +20,7 @@ var _ = register(&format{
 })
 
 // fence matches a line that begins or ends a block of code, with the kind of the block.
-var fence = regexp.MustCompile("(?m)^ {0,3}(?:```+|~~~+)[ \t]*([\\w+-]*)[^`\n]*$")
+var fence = pattern.MustCompile("(?m)^ {0,3}(?:```+|~~~+)[ \t]*([\\w+-]*)[^`\n]*$")
 
 // fencedKinds has the endings of files by what people write after a fence.
 var fencedKinds = map[string]string{"bash": ".sh", "sh": ".sh", "shell": ".sh", "zsh": ".sh", "yaml": ".yaml",

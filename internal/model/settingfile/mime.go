@@ -1,8 +1,9 @@
 package settingfile
 
 import (
-	"regexp"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 const mimeFile = "mime"
@@ -15,8 +16,8 @@ var _ = register(&format{
 })
 
 var (
-	mimeHead     = regexp.MustCompile(`(?i)\A(?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*?content-type:\s*multipart/`)
-	mimeBoundary = regexp.MustCompile(`(?i)boundary="?([^"\s;]+)`)
+	mimeHead     = pattern.MustCompile(`(?i)\A(?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*?content-type:\s*multipart/`)
+	mimeBoundary = pattern.MustCompile(`(?i)boundary="?([^"\s;]+)`)
 )
 
 // mime parses a message of several parts (RFC 2046).

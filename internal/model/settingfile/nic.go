@@ -3,10 +3,10 @@ package settingfile
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/setting"
 )
 
@@ -130,7 +130,7 @@ func groupOf(flag string) string {
 }
 
 // variables matches a placeholder for the interface in scripts, rules and hooks.
-var variables = regexp.MustCompile(`^["']?(?:\$\{?[A-Za-z_]\w*\}?|%k|\$name|\*)["']?$`)
+var variables = pattern.MustCompile(`^["']?(?:\$\{?[A-Za-z_]\w*\}?|%k|\$name|\*)["']?$`)
 
 // ethtool parses the arguments of a command: "-K eth0 gro off tso off". Iface replaces a variable
 // in the place of the interface. It reports whether the command changes options.
@@ -172,20 +172,20 @@ func (f *File) ethtool(n int, words []string, iface string) bool {
 
 var (
 	// ethtoolCommand matches a command anywhere in a line. Several are separated by ; or &&.
-	ethtoolCommand = regexp.MustCompile(`(?:^|[\s"'/=;&])ethtool\s+([^;&|"#]+)`)
+	ethtoolCommand = pattern.MustCompile(`(?:^|[\s"'/=;&])ethtool\s+([^;&|"#]+)`)
 	// sysfsWrite matches a value that is written to a file of an interface or of the CPUs.
-	sysfsWrite = regexp.MustCompile(
+	sysfsWrite = pattern.MustCompile(
 		`echo\s+(?:-n\s+)?["']?([^\s"'|>]+)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*["']?/sys/(\S+?)["']?$`)
-	governor = regexp.MustCompile(`cpupower\s+(?:-c\s+\S+\s+)?frequency-set\s+(?:-g|--governor)\s+(\w+)`)
-	cpuFile  = regexp.MustCompile(`^devices/system/cpu/.*/scaling_governor$`)
-	netFile  = regexp.MustCompile(`^class/net/([^/]+)/(?:(queues)/)?(.+)$`)
+	governor = pattern.MustCompile(`cpupower\s+(?:-c\s+\S+\s+)?frequency-set\s+(?:-g|--governor)\s+(\w+)`)
+	cpuFile  = pattern.MustCompile(`^devices/system/cpu/.*/scaling_governor$`)
+	netFile  = pattern.MustCompile(`^class/net/([^/]+)/(?:(queues)/)?(.+)$`)
 )
 
 // commands parses the commands in a line that change options of a NIC or of CPUs. It reports
 // whether there were any.
 func (f *File) commands(n int, line, iface string) bool {
 	before := len(f.Lines)
-	for _, m := range ethtoolCommand.FindAllStringSubmatch(line, -1) {
+	for _, m := range ethtoolCommand.Regexp().FindAllStringSubmatch(line, -1) {
 		f.ethtool(n, strings.Fields(m[1]), iface)
 	}
 	if m := governor.FindStringSubmatch(line); m != nil {

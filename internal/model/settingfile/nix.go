@@ -3,9 +3,10 @@ package settingfile
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 var _ = register(&format{
@@ -18,10 +19,10 @@ var _ = register(&format{
 	read:  (*File).nix,
 })
 
-var nixPath = regexp.MustCompile(`(?m)^\s*boot\.kernel\.sysctl\b`)
+var nixPath = pattern.MustCompile(`(?m)^\s*boot\.kernel\.sysctl\b`)
 
 // nixToken matches a token of Nix: a comment, a string, a name, a number, or a sign.
-var nixToken = regexp.MustCompile(`#[^\n]*|/\*(?s:.*?)\*/|''(?s:.*?)''|"(?:[^"\\]|\\.)*"|[A-Za-z_][\w'-]*|` +
+var nixToken = pattern.MustCompile(`#[^\n]*|/\*(?s:.*?)\*/|''(?s:.*?)''|"(?:[^"\\]|\\.)*"|[A-Za-z_][\w'-]*|` +
 	`-?[0-9][0-9_.]*|\s+|.`)
 
 // nixScope is a set of attributes that a text is in.

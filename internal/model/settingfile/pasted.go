@@ -1,9 +1,10 @@
 package settingfile
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"linerate/internal/model/pattern"
 )
 
 // This file parses what people paste into a sysctl.conf although programs reject it there: shell
@@ -21,21 +22,21 @@ const (
 var (
 	// assigned matches the beginning of a setting: a kernel parameter's name that is followed by a
 	// value.
-	assigned = regexp.MustCompile(
+	assigned = pattern.MustCompile(
 		`(?:^|[\s;,])["']?((?:/proc/sys/)?(?:net|vm|fs|kernel|kern|user|dev|sunrpc)[./][^\s=:;"']+)\s*=\s*`)
 	// unassigned matches a setting without an equals sign.
-	unassigned = regexp.MustCompile(
+	unassigned = pattern.MustCompile(
 		`^((?:/proc/sys/)?(?:net|vm|fs|kernel|kern|user|dev|sunrpc)[./][^\s=:]+)(?:\s*:\s*|\s+)([^\s=].*)$`)
 	// command matches sysctl(8) with what precedes its settings.
-	command = regexp.MustCompile(`^(?:\$\s+)?(?:sudo\s+)?(?:/(?:usr/)?sbin/)?sysctl((?:\s+-[A-Za-z-]+)*)\s+(.*)$`)
+	command = pattern.MustCompile(`^(?:\$\s+)?(?:sudo\s+)?(?:/(?:usr/)?sbin/)?sysctl((?:\s+-[A-Za-z-]+)*)\s+(.*)$`)
 	// program matches a line with another command that guides list together with parameters.
-	program = regexp.MustCompile(
+	program = pattern.MustCompile(
 		`^(?:\$\s+)?(?:sudo\s+)?(?:/(?:usr/)?s?bin/)?(ethtool|ip|ifconfig|tc|modprobe|iptables|nft|systemctl|service|` +
 			`ulimit|cpupower)\s`)
 	// after matches what can follow a value and belongs to the next setting.
-	after = regexp.MustCompile(`[\s;,&]*((?:\s|^)(?:sudo\s+)?sysctl(?:\s+-[A-Za-z-]+)*)?[\s;,&]*$`)
+	after = pattern.MustCompile(`[\s;,&]*((?:\s|^)(?:sudo\s+)?sysctl(?:\s+-[A-Za-z-]+)*)?[\s;,&]*$`)
 	// written matches a value that is written to a file below /proc/sys.
-	written = regexp.MustCompile(
+	written = pattern.MustCompile(
 		`^(?:\$\s+)?(?:sudo\s+)?(?:(?:ba)?sh\s+-c\s+["'])?echo\s+(?:-n\s+)?([^|>]*?)\s*(?:>>?|\|` +
 			`\s*(?:sudo\s+)?tee(?:\s+-a)?)\s*/proc/sys/([^\s"']+)["']?$`)
 )
@@ -58,13 +59,13 @@ func intended(line string) (list []string, why string) {
 	if m != nil && !assigned.MatchString(text) && !strings.Contains(m[2], "=") {
 		return []string{assignment(m[1], m[2])}, "expected an equals sign between name and value"
 	}
-	at := assigned.FindAllStringSubmatchIndex(text, -1)
+	at := assigned.Regexp().FindAllStringSubmatchIndex(text, -1)
 	for i, m := range at {
 		end := len(text)
 		if i+1 < len(at) {
 			end = at[i+1][0]
 		}
-		list = append(list, assignment(text[m[2]:m[3]], after.ReplaceAllString(text[m[1]:end], "")))
+		list = append(list, assignment(text[m[2]:m[3]], after.Regexp().ReplaceAllString(text[m[1]:end], "")))
 	}
 	switch {
 	case len(at) > 1 && why == "":

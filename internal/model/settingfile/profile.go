@@ -1,9 +1,9 @@
 package settingfile
 
 import (
-	"regexp"
 	"strings"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/setting"
 )
 
@@ -25,7 +25,7 @@ var _ = register(&format{
 var tunedSections = wordSet("main sysctl net cpu sysfs vm variables bootloader disk scheduler script")
 
 // tunedVariable matches a variable in a value. One of another kind has a colon: ${f:calc_isolated_cores}.
-var tunedVariable = regexp.MustCompile(`\$\{(\w+)\}`)
+var tunedVariable = pattern.MustCompile(`\$\{(\w+)\}`)
 
 // longestValue bounds a value with variables, each of which may have others.
 const longestValue = 4096
@@ -37,7 +37,7 @@ func (f *File) profile(text string) {
 	section, devices := "", []string{anyInterface}
 	variables := map[string]string{}
 	for n, line := range entries(text) {
-		line = tunedVariable.ReplaceAllStringFunc(line, func(whole string) string {
+		line = tunedVariable.Regexp().ReplaceAllStringFunc(line, func(whole string) string {
 			if value, known := variables[tunedVariable.FindStringSubmatch(whole)[1]]; known {
 				return value
 			}

@@ -3,9 +3,9 @@ package settingfile
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 )
 
@@ -45,10 +45,10 @@ var _ = register(&format{
 	},
 })
 
-var puppetResource = regexp.MustCompile(`(?m)^\s*sysctl(::\w+)?\s*\{\s*['"\[$]`)
+var puppetResource = pattern.MustCompile(`(?m)^\s*sysctl(::\w+)?\s*\{\s*['"\[$]`)
 
 // puppetToken matches a token of a manifest: a comment, a string, a name, an arrow, or a sign.
-var puppetToken = regexp.MustCompile(`#[^\n]*|/\*(?s:.*?)\*/|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\$?(?:::)?\w[\w:-]*|` +
+var puppetToken = pattern.MustCompile(`#[^\n]*|/\*(?s:.*?)\*/|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\$?(?:::)?\w[\w:-]*|` +
 	`=>|\s+|.`)
 
 // lexeme is a token of a text with its line.
@@ -58,9 +58,9 @@ type lexeme struct {
 }
 
 // lexemes splits a text into tokens, without blanks and comments.
-func lexemes(pattern *regexp.Regexp, text string) (list []lexeme) {
+func lexemes(by *pattern.Pattern, text string) (list []lexeme) {
 	line := 1
-	for _, t := range pattern.FindAllString(text, -1) {
+	for _, t := range by.Regexp().FindAllString(text, -1) {
 		if strings.TrimSpace(t) != "" && t[0] != '#' && !strings.HasPrefix(t, "/*") {
 			list = append(list, lexeme{t, line})
 		}
@@ -100,7 +100,7 @@ func (f *File) puppet(text string) {
 	f.unmentioned(text)
 }
 
-var puppetType = regexp.MustCompile(`^(::)?sysctl(::\w+)*$`)
+var puppetType = pattern.MustCompile(`^(::)?sysctl(::\w+)*$`)
 
 // conditions joins the conditions that are not empty.
 func conditions(list []string) string {

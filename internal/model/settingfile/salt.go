@@ -1,9 +1,9 @@
 package settingfile
 
 import (
-	"regexp"
 	"slices"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 )
 
@@ -22,7 +22,7 @@ var _ = register(&format{
 	tree: (*treeReader).salt,
 })
 
-var saltFunction = regexp.MustCompile(`^(sysctl\.present|file\.(managed|append)|cmd\.run|pkg\.installed|` +
+var saltFunction = pattern.MustCompile(`^(sysctl\.present|file\.(managed|append)|cmd\.run|pkg\.installed|` +
 	`service\.running|kmod\.present)$`)
 
 // salt reads a file of states.

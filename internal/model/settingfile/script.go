@@ -2,10 +2,10 @@ package settingfile
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/shellscript"
 )
@@ -37,7 +37,7 @@ var _ = register(&format{
 })
 
 // prompt matches what a shell prints before a command, in text that was copied from a terminal.
-var prompt = regexp.MustCompile(`(?m)^(?:\[?[\w.-]+@[\w.-]+[^$#\n]{0,80}[$#]|\$)[ \t]+`)
+var prompt = pattern.MustCompile(`(?m)^(?:\[?[\w.-]+@[\w.-]+[^$#\n]{0,80}[$#]|\$)[ \t]+`)
 
 // withoutPrompts returns the commands of a text from a terminal, in their lines. Lines without a prompt
 // are what commands printed.
@@ -47,7 +47,7 @@ func (f *File) withoutPrompts(text string) string {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
-		if at := prompt.FindStringIndex(line); at != nil || continued {
+		if at := prompt.Regexp().FindStringIndex(line); at != nil || continued {
 			if at != nil {
 				line = line[at[1]:]
 			}
@@ -64,7 +64,7 @@ func (f *File) withoutPrompts(text string) string {
 }
 
 // shellCommand matches a line that is a command with which people set something.
-var shellCommand = regexp.MustCompile(`^(sudo\s+)?(/(usr/)?s?bin/)?((sysctl|ethtool|ip|ifconfig|tc|modprobe|cpupower|` +
+var shellCommand = pattern.MustCompile(`^(sudo\s+)?(/(usr/)?s?bin/)?((sysctl|ethtool|ip|ifconfig|tc|modprobe|cpupower|` +
 	`docker|` +
 	`podman|systemctl|nmcli|uci|kubectl|ssh|export|sed)\s+\S|(echo|printf|cat)\s.*(>|\|\s*(sudo\s+)?tee)|` +
 	`for\s+\w+\s+in\s)`)
@@ -84,7 +84,7 @@ func resemblesCommands(text string) bool {
 }
 
 // shebang matches the first line of a script for a shell.
-var shebang = regexp.MustCompile(`^#!\s*\S*(/|\s)(ba|da|a|k|z)?sh\b`)
+var shebang = pattern.MustCompile(`^#!\s*\S*(/|\s)(ba|da|a|k|z)?sh\b`)
 
 // script reads the commands of a script.
 type script struct {
@@ -203,7 +203,7 @@ func (s *script) mark(i int, e shellscript.Event) {
 // relevant reports whether a command may set what is read here.
 func relevant(text string) bool { return relevantText.MatchString(text) }
 
-var relevantText = regexp.MustCompile(`sysctl|/proc/sys|/sys/|ethtool|\btc\b|\bip\b|net\.(ipv4|ipv6|core)|cpupower`)
+var relevantText = pattern.MustCompile(`sysctl|/proc/sys|/sys/|ethtool|\btc\b|\bip\b|net\.(ipv4|ipv6|core)|cpupower`)
 
 // silent are commands that set nothing that is read here, whatever their words are. neutral ones do so
 // unless a word names a file or a program that does.
@@ -218,7 +218,7 @@ var (
 		apk pacman pip pip3 curl wget git tar gzip gunzip unzip mount umount useradd groupadd usermod passwd make cmake
 		gcc ./configure`)
 	// touches matches a word that makes a neutral command one that may set something.
-	touches = regexp.MustCompile(`sysctl|/proc/|/sys/|/etc/(modprobe|udev|network|netplan|security|tuned|rc)|ethtool`)
+	touches = pattern.MustCompile(`sysctl|/proc/|/sys/|/etc/(modprobe|udev|network|netplan|security|tuned|rc)|ethtool`)
 )
 
 func wordSet(text string) map[string]bool {

@@ -3,12 +3,12 @@ package settingfile
 import (
 	"iter"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/opsystem"
+	"linerate/internal/model/pattern"
 )
 
 // Names of formats that others refer to.
@@ -88,7 +88,7 @@ func top(key string) string {
 }
 
 // settingLine matches a line that sets a parameter, with its name.
-var settingLine = regexp.MustCompile(`^-?\s*["']?([a-z][\w-]*[./][^="']*?)["']?\s*=`)
+var settingLine = pattern.MustCompile(`^-?\s*["']?([a-z][\w-]*[./][^="']*?)["']?\s*=`)
 
 // resemblesSettings reports whether a text has a line that sets a parameter, or lines most of which were
 // meant to.
@@ -139,7 +139,7 @@ func isSysctlFile(name string) bool {
 }
 
 // plainSetting matches a line of which nothing else can be meant, as are most.
-var plainSetting = regexp.MustCompile(`^[a-z][\w./-]*\s*=\s*[\w .\t-]*$`)
+var plainSetting = pattern.MustCompile(`^[a-z][\w./-]*\s*=\s*[\w .\t-]*$`)
 
 // sysctl parses a line "key = value", quoted or not.
 func (f *File) sysctl(n int, line string) {
@@ -192,7 +192,7 @@ func (f *File) sysctl(n int, line string) {
 		f.apart(Note, n, text, "loads a module, and sets nothing")
 		return
 	case strings.ContainsAny(key, "*?[") && f.Format == sysctlConf:
-		f.apart(Unread, n, text, pattern)
+		f.apart(Unread, n, text, aPattern)
 		return
 	case templated(line) != "":
 		f.apart(Unread, n, text, dependsOn(templated(line)))

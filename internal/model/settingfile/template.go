@@ -2,8 +2,9 @@ package settingfile
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 // This file has parts of texts that another program replaces before a text is used: those of Jinja, Go
@@ -12,13 +13,13 @@ import (
 // template matches such a part, also one that mask has replaced. blanks does so for lines that are
 // evaluated.
 var (
-	template = regexp.MustCompile(
+	template = pattern.MustCompile(
 		`\{\{-?\s*(.*?)\s*-?\}\}|<%=?\s*(.*?)\s*-?%>|\$\{[^}]*\}|@[A-Z][A-Z0-9_]*@|` + maskBegin + `[0-9]+` + maskEnd)
-	blanks = regexp.MustCompile(`^(\{%|\{\{|<%)`)
+	blanks = pattern.MustCompile(`^(\{%|\{\{|<%)`)
 )
 
 // templated returns the part of a text that another program replaces. Empty: there is none.
-func templated(text string) string { return template.FindString(text) }
+func templated(text string) string { return template.Regexp().FindString(text) }
 
 // Characters around the number of a part that is replaced in a document, so that it can be parsed. They
 // are of Unicode's private use.
@@ -26,11 +27,11 @@ const maskBegin, maskEnd = "\ue000", "\ue001"
 
 var (
 	// bare matches a part of a template that is no text of YAML or JSON.
-	bare = regexp.MustCompile(`(?m)^\s*(-\s+)?(\{%|\{\{|\{#)|:\s+\{\{|\{%`)
+	bare = pattern.MustCompile(`(?m)^\s*(-\s+)?(\{%|\{\{|\{#)|:\s+\{\{|\{%`)
 	// control matches a line that has only a part of a template.
-	control = regexp.MustCompile(`^\s*(?:\{%[-+]?\s*(\w*).*%\}|\{\{-?\s*(\w*).*\}\}|\{#.*#\})\s*$`)
-	part    = regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}`)
-	masked  = regexp.MustCompile(maskBegin + `([0-9]+)` + maskEnd)
+	control = pattern.MustCompile(`^\s*(?:\{%[-+]?\s*(\w*).*%\}|\{\{-?\s*(\w*).*\}\}|\{#.*#\})\s*$`)
+	part    = pattern.MustCompile(`\{\{.*?\}\}|\{%.*?%\}`)
+	masked  = pattern.MustCompile(maskBegin + `([0-9]+)` + maskEnd)
 )
 
 // opening are the words that begin a block of a template, up to a word that begins with "end".
@@ -73,7 +74,7 @@ func mask(text string) *masking {
 		if len(blocks) > 0 {
 			m.when[n] = strings.Join(blocks, ", ")
 		}
-		b.WriteString(part.ReplaceAllStringFunc(line, func(whole string) string {
+		b.WriteString(part.Regexp().ReplaceAllStringFunc(line, func(whole string) string {
 			m.parts = append(m.parts, whole)
 			return fmt.Sprint(maskBegin, len(m.parts)-1, maskEnd)
 		}))
@@ -84,7 +85,7 @@ func mask(text string) *masking {
 
 // reveal puts the parts back into a text.
 func (m *masking) reveal(text string) string {
-	return masked.ReplaceAllStringFunc(text, func(whole string) string {
+	return masked.Regexp().ReplaceAllStringFunc(text, func(whole string) string {
 		n := 0
 		if fmt.Sscan(masked.FindStringSubmatch(whole)[1], &n); n < len(m.parts) {
 			return m.parts[n]
@@ -97,7 +98,7 @@ func (m *masking) reveal(text string) string {
 func (f *File) unmask(m *masking) {
 	kept := f.Lines[:0]
 	for _, l := range f.Lines {
-		if on := masked.FindString(l.Key + l.Value); on != "" {
+		if on := masked.Regexp().FindString(l.Key + l.Value); on != "" {
 			f.apart(Unread, l.Line, m.reveal(l.Setting()), dependsOn(m.reveal(on)))
 			continue
 		}

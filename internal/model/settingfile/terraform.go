@@ -2,8 +2,9 @@ package settingfile
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 var _ = register(&format{
@@ -17,16 +18,16 @@ var _ = register(&format{
 })
 
 var (
-	terraformBlock     = regexp.MustCompile(`(?m)^(resource|data|module|variable|locals)\s*("[^"]*"\s*)*\{`)
-	terraformAttribute = regexp.MustCompile(`^"?([\w./-]+)"?\s*[=:]\s*(.*?),?$`)
-	terraformHeredoc   = regexp.MustCompile(`<<[-~]?([A-Za-z_]\w*)\s*$`)
-	portOfRange        = regexp.MustCompile(`^net_ipv4_ip_local_port_range_(min|max)\s*=\s*"?(\d+)"?$`)
+	terraformBlock     = pattern.MustCompile(`(?m)^(resource|data|module|variable|locals)\s*("[^"]*"\s*)*\{`)
+	terraformAttribute = pattern.MustCompile(`^"?([\w./-]+)"?\s*[=:]\s*(.*?),?$`)
+	terraformHeredoc   = pattern.MustCompile(`<<[-~]?([A-Za-z_]\w*)\s*$`)
+	portOfRange        = pattern.MustCompile(`^net_ipv4_ip_local_port_range_(min|max)\s*=\s*"?(\d+)"?$`)
 	// underlined matches the name of a parameter of AKS.
-	underlined = regexp.MustCompile(`^(net|fs|kernel|vm)_[a-z0-9_]+$`)
+	underlined = pattern.MustCompile(`^(net|fs|kernel|vm)_[a-z0-9_]+$`)
 )
 
 // hclLiteral matches the beginning of a string, a number or a truth value.
-var hclLiteral = regexp.MustCompile(`^(?:"|\d+$|true$|false$|$)`)
+var hclLiteral = pattern.MustCompile(`^(?:"|\d+$|true$|false$|$)`)
 
 // terraform parses attributes whose names are parameters, and here-documents.
 func (f *File) terraform(text string) {

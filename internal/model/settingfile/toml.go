@@ -3,17 +3,17 @@ package settingfile
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 )
 
 // tomlHead matches the beginning of Bottlerocket's settings, and the parameters of CRI-O and Podman, in a
 // file whose name says nothing.
-var tomlHead = regexp.MustCompile(`\A(?:\s|#[^\n]*\n)*\[settings[.\]]|(?m:^\s*default_sysctls\s*=\s*\[)`)
+var tomlHead = pattern.MustCompile(`\A(?:\s|#[^\n]*\n)*\[settings[.\]]|(?m:^\s*default_sysctls\s*=\s*\[)`)
 
 // maxTOML bounds a file of TOML.
 const maxTOML = 256 << 10

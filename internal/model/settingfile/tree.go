@@ -3,10 +3,10 @@ package settingfile
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 )
 
@@ -30,7 +30,7 @@ func documentFile(base string) bool {
 }
 
 // yamlLine matches the first line of YAML.
-var yamlLine = regexp.MustCompile(`^(---(\s|$)|- |["']?[A-Za-z_][\w./:-]*["']?:(\s|$))`)
+var yamlLine = pattern.MustCompile(`^(---(\s|$)|- |["']?[A-Za-z_][\w./:-]*["']?:(\s|$))`)
 
 // resemblesDocuments reports whether a text is YAML or JSON, of a file whose name says nothing: a
 // document has the shape of a format, or keys that are kernel parameters.
@@ -121,7 +121,7 @@ func (f *File) documents(text string) {
 }
 
 // errorLine matches the line in an error of package source.
-var errorLine = regexp.MustCompile(`^line ([0-9]+): `)
+var errorLine = pattern.MustCompile(`^line ([0-9]+): `)
 
 // notParsed notes where a document is not what it should be.
 func (f *File) notParsed(err error, lines []string) {
@@ -155,7 +155,7 @@ type treeReader struct {
 
 // parameterKey matches a kernel parameter that is the key of a mapping, and not a name of other
 // programs that has dots, such as fs.s3a.endpoint or net.peer.name.
-var parameterKey = regexp.MustCompile(
+var parameterKey = pattern.MustCompile(
 	`^(net[./](core|ipv4|ipv6|netfilter|bridge|mptcp|unix|sctp|vrf|mpls|xfrm|smc|rds|inet|inet6|link|isr|` +
 		`nf_conntrack_max)([./][\w./*@:-]+)?|` +
 		`kernel[./][a-z0-9_]+([./][a-z0-9_-]+)*|vm[./][a-z0-9_]+|sunrpc[./]\w+|user[./]max_\w+|kern[./][a-z0-9_.]+|` +
@@ -163,7 +163,7 @@ var parameterKey = regexp.MustCompile(
 		`nfs|binfmt)[\w./-]*)$`)
 
 // mention matches a kernel parameter of the network within a text.
-var mention = regexp.MustCompile(
+var mention = pattern.MustCompile(
 	`(?:^|[^\w.]|\bsysctl\.)((?:net[./](?:core|ipv4|ipv6|netfilter|bridge|mptcp|unix|sctp|inet6?)[./][\w./*-]+)|` +
 		`sunrpc[./]\w+|fs[./]file-max|/proc/sys/[\w./*-]+)`)
 

@@ -2,8 +2,9 @@ package settingfile
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 var _ = register(&format{
@@ -16,8 +17,8 @@ var _ = register(&format{
 // udevPart matches a part of a rule: a key with an attribute, an operator and a value. udevName is a name
 // that is no pattern.
 var (
-	udevPart = regexp.MustCompile(`([A-Z]+)(?:\{([^}]*)\})?\s*(==|!=|\+=|:=|=)\s*"((?:[^"\\]|\\.)*)"`)
-	udevName = regexp.MustCompile(`^[^*?|\[$%]+$`)
+	udevPart = pattern.MustCompile(`([A-Z]+)(?:\{([^}]*)\})?\s*(==|!=|\+=|:=|=)\s*"((?:[^"\\]|\\.)*)"`)
+	udevName = pattern.MustCompile(`^[^*?|\[$%]+$`)
 )
 
 // udev parses rules (udev(7)).
@@ -25,7 +26,7 @@ func (f *File) udev(text string) {
 	s := newScript(f, "#!/bin/sh")
 	for n, line := range joined(text) {
 		iface := anyInterface
-		parts := udevPart.FindAllStringSubmatch(line, -1)
+		parts := udevPart.Regexp().FindAllStringSubmatch(line, -1)
 		for _, m := range parts {
 			if (m[1] == "NAME" || m[1] == "KERNEL") && m[3] == "==" && udevName.MatchString(m[4]) {
 				iface = m[4]
@@ -39,9 +40,9 @@ func (f *File) udev(text string) {
 			}
 			switch {
 			case key == "RUN" && attribute != "builtin":
-				s.run(interfaceName.ReplaceAllLiteralString(value, iface), func(int) int { return n })
+				s.run(interfaceName.Regexp().ReplaceAllLiteralString(value, iface), func(int) int { return n })
 			case key == "SYSCTL":
-				name := interfaceName.ReplaceAllLiteralString(attribute, iface)
+				name := interfaceName.Regexp().ReplaceAllLiteralString(attribute, iface)
 				f.set(Line{Line: n, Key: dotted(name), Value: value}, line)
 			case key == "ATTR" && f.sysfs(n, "class/net/"+iface+"/"+attribute, value, iface):
 			case key == "ATTR" || key == "RUN":

@@ -2,8 +2,9 @@ package settingfile
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 const unitFile = "systemd.unit" // units and drop-ins of systemd
@@ -30,11 +31,11 @@ func (f *File) unit(text string) {
 }
 
 var (
-	specifier = regexp.MustCompile(`%[A-Za-z]`)
+	specifier = pattern.MustCompile(`%[A-Za-z]`)
 	// environment matches what systemd replaces in a word.
-	environment = regexp.MustCompile(`\$\{\w+\}|^\$\w+$`)
+	environment = pattern.MustCompile(`\$\{\w+\}|^\$\w+$`)
 	// shellSign matches a word that has a meaning for a shell only.
-	shellSign = regexp.MustCompile(`^([0-9&]?>{1,2}.*|<.*|\|\|?|&&?)$`)
+	shellSign = pattern.MustCompile(`^([0-9&]?>{1,2}.*|<.*|\|\|?|&&?)$`)
 )
 
 // unitCommand reads the commands of a line as systemd does: without a shell.
@@ -47,9 +48,9 @@ func (f *File) unitCommand(s *script, l sectionLine) {
 		command = nil
 	}
 	for _, word := range unitWords(strings.TrimLeft(l.value, "@-:+!|")) {
-		on := specifier.FindString(strings.ReplaceAll(word, "%%", ""))
+		on := specifier.Regexp().FindString(strings.ReplaceAll(word, "%%", ""))
 		if on == "" {
-			on = environment.FindString(strings.ReplaceAll(word, "$$", ""))
+			on = environment.Regexp().FindString(strings.ReplaceAll(word, "$$", ""))
 		}
 		switch {
 		case word == ";":

@@ -10,10 +10,11 @@ package shellscript
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"linerate/internal/model/pattern"
 )
 
 // Limits of a script. They are far above what scripts of settings need, and bound the work that a
@@ -211,14 +212,14 @@ func (s *Script) nested(text string, at func(int) int) {
 }
 
 // dottedKey matches a key of an associative array that the parser takes for a number with a point.
-var dottedKey = regexp.MustCompile(`\[([A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)+)\](=|\})`)
+var dottedKey = pattern.MustCompile(`\[([A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)+)\](=|\})`)
 
 // quotedKeys quotes such keys, which does not change their meaning.
 func quotedKeys(text string) string {
 	if !strings.Contains(text, " -A") {
 		return text
 	}
-	return dottedKey.ReplaceAllString(text, `["$1"]$2`)
+	return dottedKey.Regexp().ReplaceAllString(text, `["$1"]$2`)
 }
 
 // parse appends the statements before the first syntax error, which a shell executes.

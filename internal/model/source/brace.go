@@ -6,9 +6,10 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 // A template is a scalar's text with its braces understood:
@@ -91,14 +92,14 @@ func parsePart(inside string) (p part, err error) {
 }
 
 var (
-	bindable    = regexp.MustCompile(`^[A-Za-z_]\w*$`)
-	leadingZero = regexp.MustCompile(`\b0[0-9]+`)
+	bindable    = pattern.MustCompile(`^[A-Za-z_]\w*$`)
+	leadingZero = pattern.MustCompile(`\b0[0-9]+`)
 	// written matches the characters of expressions. Go's syntax has more, such as comments.
-	written = regexp.MustCompile(`^[\w +*/%()-]+$`)
+	written = pattern.MustCompile(`^[\w +*/%()-]+$`)
 )
 
 func parseExpression(text string) (ast.Expr, error) {
-	switch zero := leadingZero.FindString(text); {
+	switch zero := leadingZero.Regexp().FindString(text); {
 	case len(text) > 200:
 		return nil, errors.New("the expression is too long")
 	case zero != "":

@@ -6,10 +6,11 @@ import (
 	"math"
 	"net/netip"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 // Decode fills the struct that into points to. It is strict: unknown keys, missing keys and values
@@ -255,7 +256,7 @@ func (c *decoder) text(n *Node, v reflect.Value, f Field) {
 }
 
 // dotted matches four numbers, as in an IPv4 address.
-var dotted = regexp.MustCompile(`^\s*(\d+)\.(\d+)\.(\d+)\.(\d+)(-[\d.]*)?(/\d*)?\s*$`)
+var dotted = pattern.MustCompile(`^\s*(\d+)\.(\d+)\.(\d+)\.(\d+)(-[\d.]*)?(/\d*)?\s*$`)
 
 // AboveByte returns a part of a message about an invalid address: the number that is too large for
 // an IPv4 address. Empty: there is none.

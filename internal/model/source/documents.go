@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"sort"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"linerate/internal/model/pattern"
 )
 
 // Limits of documents of other programs.
@@ -111,7 +112,7 @@ func document(text string, before int) (root *Node, err error) {
 }
 
 // yamlErrorAt matches what the parser's errors begin with.
-var yamlErrorAt = regexp.MustCompile(`^yaml: (line [0-9]+: )?`)
+var yamlErrorAt = pattern.MustCompile(`^yaml: (line [0-9]+: )?`)
 
 // parseYAML parses one document. Mistake says what is not YAML; empty: nothing.
 func parseYAML(text string) (parsed yaml.Node, mistake string) {
@@ -123,7 +124,7 @@ func parseYAML(text string) (parsed yaml.Node, mistake string) {
 		}
 	}
 	if !errors.Is(err, io.EOF) {
-		mistake = yamlErrorAt.ReplaceAllString(err.Error(), "")
+		mistake = yamlErrorAt.Regexp().ReplaceAllString(err.Error(), "")
 	}
 	return parsed, mistake
 }

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"linerate/internal/model/pattern"
 )
 
 // Encode is the inverse of Decode: it returns the text of a file that decodes to *v. Keys with zero
@@ -125,8 +126,8 @@ func spelled(v reflect.Value) string {
 }
 
 // bare matches texts that need no quotes.
-var bare = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./%-]*( [A-Za-z0-9(][A-Za-z0-9_./%()-]*)*$`)
+var bare = sync.OnceValue(func() *pattern.Pattern {
+	return pattern.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./%-]*( [A-Za-z0-9(][A-Za-z0-9_./%()-]*)*$`)
 })
 
 // scalar formats a text as a scalar, in quotes if it needs them.

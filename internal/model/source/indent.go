@@ -2,10 +2,11 @@ package source
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml/token"
+
+	"linerate/internal/model/pattern"
 )
 
 // indented is a line of a block with its indentation in characters.
@@ -19,8 +20,8 @@ func (i indented) String() string { return fmt.Sprintf("%d (line %d)", i.indent,
 // keyLine matches a line with a key. valueLine matches one whose value is complete, so that no line
 // with a larger indentation can follow it.
 var (
-	keyLine   = regexp.MustCompile(`^(- +)*[^\s#"'{}\[\],&*!|>%@-][^#"'\[\]]*:(\s|$)`)
-	valueLine = regexp.MustCompile(`^(- +)*[^\s#"'{}\[\]][^#"'\[\]]*:\s+([^\s#|>"'{\[]|["'{\[].*["'}\]]\s*(#.*)?$)`)
+	keyLine   = pattern.MustCompile(`^(- +)*[^\s#"'{}\[\],&*!|>%@-][^#"'\[\]]*:(\s|$)`)
+	valueLine = pattern.MustCompile(`^(- +)*[^\s#"'{}\[\]][^#"'\[\]]*:\s+([^\s#|>"'{\[]|["'{\[].*["'}\]]\s*(#.*)?$)`)
 )
 
 // misindented finds the line near the parser's failure whose indentation matches no line around it:

@@ -3,7 +3,6 @@ package source
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -12,6 +11,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"linerate/internal/model/pattern"
 )
 
 // Limits of a file. They are far above what a study needs, and prevent a malformed or hostile file
@@ -188,20 +189,20 @@ func position(t *token.Token) Position {
 }
 
 // unquotedBrace matches a range that is adjacent to text, as in client{1..2}.
-var unquotedBrace = regexp.MustCompile(`[\w.]\{[^{}"']*\}|\{[^{}"':]*\}[\w.]`)
+var unquotedBrace = pattern.MustCompile(`[\w.]\{[^{}"']*\}|\{[^{}"':]*\}[\w.]`)
 
 // unquotedColon matches a value that contains a colon and a blank, which would end a key.
-var unquotedColon = regexp.MustCompile(`^[^"'{\[#]*:\s+[^"'{\[#\s][^"'{\[#]*:\s`)
+var unquotedColon = pattern.MustCompile(`^[^"'{\[#]*:\s+[^"'{\[#\s][^"'{\[#]*:\s`)
 
 // withoutColon matches a key and its value separated only by a blank.
-var withoutColon = regexp.MustCompile(`^\s*([a-z][a-z0-9_-]*) ([^\s:{}\[\]"'#-][^:{}\[\]"'#]*)$`)
+var withoutColon = pattern.MustCompile(`^\s*([a-z][a-z0-9_-]*) ([^\s:{}\[\]"'#-][^:{}\[\]"'#]*)$`)
 
 // keyInText matches a key within the text of a value, as after a missing comma.
-var keyInText = regexp.MustCompile(`[^\s:,{}\[\]]\s+([a-z][a-z0-9_-]*):\s`)
+var keyInText = pattern.MustCompile(`[^\s:,{}\[\]]\s+([a-z][a-z0-9_-]*):\s`)
 
 // secondKey returns the key that follows a value on a line without a comma. Empty: there is none.
 func secondKey(line string) string {
-	if m := regexp.MustCompile(`:\s+[^\s:,{}\[\]"']*` + keyInText.String()).FindStringSubmatch(line); m != nil {
+	if m := pattern.MustCompile(`:\s+[^\s:,{}\[\]"']*` + keyInText.String()).FindStringSubmatch(line); m != nil {
 		return m[1]
 	}
 	return ""

@@ -3,12 +3,12 @@ package study
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"sync"
 
 	"linerate/internal/model/attacks"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 )
@@ -30,7 +30,7 @@ type checker struct {
 	broken map[string]bool
 }
 
-var studyName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
+var studyName = sync.OnceValue(func() *pattern.Pattern { return pattern.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
 
 // check checks the parts of a study that were decoded completely, together with what they refer to.
 // In all other parts it only checks the names of hosts. So one kind of mistake does not hide

@@ -2,12 +2,12 @@ package topology
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 )
 
@@ -110,9 +110,9 @@ func (h *Host) Service(name string) (Service, bool) {
 // serviceKey matches the names of settings, and serviceText their values: nothing that could end a
 // directive, a parameter or a line.
 var (
-	serviceKey  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`) })
-	serviceText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[A-Za-z0-9 ._:/,=+%*@-]{1,200}$`)
+	serviceKey  = sync.OnceValue(func() *pattern.Pattern { return pattern.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`) })
+	serviceText = sync.OnceValue(func() *pattern.Pattern {
+		return pattern.MustCompile(`^[A-Za-z0-9 ._:/,=+%*@-]{1,200}$`)
 	})
 )
 

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"net/netip"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 )
 
@@ -53,8 +53,8 @@ func (s *SNMP) Endpoint() (host string, port uint16, ok bool) {
 	return host, uint16(n), dnsName().MatchString(host)
 }
 
-var dnsName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
+var dnsName = sync.OnceValue(func() *pattern.Pattern {
+	return pattern.MustCompile(
 		`^[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?)*\.?$`)
 })
 

@@ -3,11 +3,11 @@ package topology
 import (
 	"fmt"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 )
 
@@ -44,7 +44,7 @@ func (t *Topology) Validate(report source.Report) {
 
 // nodeName is restrictive because a name becomes part of a bus subject, a process title and a
 // switch port's name.
-var nodeName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`) })
+var nodeName = sync.OnceValue(func() *pattern.Pattern { return pattern.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`) })
 
 const nodeNameRule = "expected 1 to 32 letters, digits, - and _, a letter or digit first"
 
@@ -127,8 +127,8 @@ func badInterfaceName(name string) string {
 	return ""
 }
 
-var macAddress = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`)
+var macAddress = sync.OnceValue(func() *pattern.Pattern {
+	return pattern.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`)
 })
 
 // wrongMAC returns why text cannot be the MAC address of an interface. Empty: it can.

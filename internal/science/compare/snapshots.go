@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/record"
 )
 
@@ -155,7 +155,7 @@ func order(c record.Change) int {
 
 // ofInterface matches the kernel parameters that each interface has. In sysctl names, a dot in an
 // interface's name is a slash.
-var ofInterface = regexp.MustCompile(`^net\.[a-z0-9]+\.(?:conf|neigh)\.([^.]+)\.`)
+var ofInterface = pattern.MustCompile(`^net\.[a-z0-9]+\.(?:conf|neigh)\.([^.]+)\.`)
 
 // withParameters folds the parameters of an added or removed interface into the change of that
 // interface, which counts them, instead of listing each.

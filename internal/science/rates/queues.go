@@ -2,11 +2,11 @@ package rates
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/record"
 )
 
@@ -33,9 +33,9 @@ func qdiscs(before, now netstate.Reading, windowS float64) (list []record.QueueR
 // Drivers spell the counters of a queue differently: rx_queue_0_packets (ixgbe, ice, veth,
 // virtio_net), rx0_packets (mlx5), rx-0.packets (i40e), queue_0_rx_cnt (ena).
 var (
-	queueThenWhat = regexp.MustCompile(
+	queueThenWhat = pattern.MustCompile(
 		`^(rx|tx)[-_]?(?:queue[-_]?|ring[-_]?)?([0-9]{1,4})[-_.](packets|bytes|drops?|dropped)$`)
-	queueFirst = regexp.MustCompile(`^queue_([0-9]{1,4})_(rx|tx)_(cnt|bytes|drops)$`)
+	queueFirst = pattern.MustCompile(`^queue_([0-9]{1,4})_(rx|tx)_(cnt|bytes|drops)$`)
 )
 
 // queueCounter returns the queue of a driver's counter, and what the counter counts: "packets",

@@ -2,11 +2,11 @@ package tuning
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
@@ -14,7 +14,7 @@ import (
 )
 
 // thousands matches a number with commas between thousands: "250,000".
-var thousands = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+$`)
+var thousands = pattern.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+$`)
 
 // suffixes has the factors of suffixes that people write, by the unit of the parameter.
 var suffixes = map[string]map[string]int64{

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/show/text"
 	"linerate/internal/show/words"
 )
@@ -73,7 +73,7 @@ func (h *helpText) line(text string) { h.out.WriteString(text + "\n") }
 func (h *helpText) heading(text string) { h.line("\n" + text + ":") }
 
 // item matches a line of a list: a name, at least two spaces, and its description.
-var item = regexp.MustCompile(`^( +\S(?:\S| \S)*  +)(\S.*)$`)
+var item = pattern.MustCompile(`^( +\S(?:\S| \S)*  +)(\S.*)$`)
 
 // prose wraps paragraphs and lists. Other indented lines are commands to be copied and stay as they
 // are.

@@ -231,7 +231,7 @@ func isSettings(text []byte) bool {
 		case len(line) == 0:
 		case line[0] == '#' || line[0] == ';':
 			comments = true
-		case !settingsLine.Match(line):
+		case !settingsLine.Regexp().Match(line):
 			return false
 		}
 	}

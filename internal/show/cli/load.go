@@ -11,11 +11,11 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -132,11 +132,11 @@ func besideName(name, kind string) string {
 // These lines tell the kinds of files apart: a study, and lists of settings in sysctl.conf,
 // loader.conf and tuned.conf.
 var (
-	studyLine    = regexp.MustCompile(`(?m)^(topology|workload|factors):`)
-	workloadLine = regexp.MustCompile(`(?m)^(workload|factors|study):`)
-	htmlPage     = regexp.MustCompile(`(?i)^\s*<(!doctype|html)\b`)
-	fence        = regexp.MustCompile("(?m)^(```|~~~)") // around code in Markdown
-	settingsLine = regexp.MustCompile(`(?m)^\s*-?[a-z][\w./-]*\s*=|^\[\w+\]`)
+	studyLine    = pattern.MustCompile(`(?m)^(topology|workload|factors):`)
+	workloadLine = pattern.MustCompile(`(?m)^(workload|factors|study):`)
+	htmlPage     = pattern.MustCompile(`(?i)^\s*<(!doctype|html)\b`)
+	fence        = pattern.MustCompile("(?m)^(```|~~~)") // around code in Markdown
+	settingsLine = pattern.MustCompile(`(?m)^\s*-?[a-z][\w./-]*\s*=|^\[\w+\]`)
 )
 
 // wrongKind returns an error that names the right verb for a file of another kind than this verb
@@ -146,11 +146,11 @@ func wrongKind(verb, file string, text []byte) error {
 	if err := resultDocument(cmp.Or(expected[verb], "a study"), file, text); err != nil {
 		return err
 	}
-	if verb != "tune" && htmlPage.Match(text) {
+	if verb != "tune" && htmlPage.Regexp().Match(text) {
 		return fmt.Errorf("%s is an HTML page, not %s", file, cmp.Or(expected[verb], "a study"))
 	}
-	study := studyLine.Match(text)
-	if study && fence.Match(text) {
+	study := studyLine.Regexp().Match(text)
+	if study && fence.Regexp().Match(text) {
 		return fmt.Errorf("%s is Markdown, not %s: save that as a file of its own", file,
 			cmp.Or(expected[verb], "a study"))
 	}
@@ -178,7 +178,7 @@ func mostlySettings(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		switch line = bytes.TrimSpace(line); {
 		case len(line) == 0 || line[0] == '#' || line[0] == ';':
-		case settingsLine.Match(line):
+		case settingsLine.Regexp().Match(line):
 			settings++
 		default:
 			others++
@@ -190,7 +190,7 @@ func mostlySettings(text []byte) bool {
 // topologyAlone returns an error that names the verb for a file that only has hosts and links; nil:
 // it is another file.
 func topologyAlone(file string, text []byte) error {
-	if !studyLine.Match(text) || workloadLine.Match(text) {
+	if !studyLine.Regexp().Match(text) || workloadLine.Regexp().Match(text) {
 		return nil
 	}
 	return fmt.Errorf(

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 )
@@ -300,7 +300,7 @@ func needsValue(flags *pflag.FlagSet, f *pflag.Flag, before string) error {
 }
 
 // exampleOf finds the first example in the description of a flag.
-var exampleOf = regexp.MustCompile(`such as ('[^']*'|[^\s;)]*[^\s;),])`)
+var exampleOf = pattern.MustCompile(`such as ('[^']*'|[^\s;)]*[^\s;),])`)
 
 // mostChoices is how many choices an error names.
 const mostChoices = 5

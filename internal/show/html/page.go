@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"regexp"
 	"sync"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 	"linerate/internal/show/document"
@@ -41,11 +41,11 @@ type pageContent struct {
 }
 
 // quantity matches a number and its unit.
-var quantity = regexp.MustCompile(`([0-9]) (%|(?:[kMGT]i?)?(?:bit/s|bits?|B/s|B|bytes?)\b|[kM]?/s\b|[nµm]?s\b|[mh]\b)`)
+var quantity = pattern.MustCompile(`([0-9]) (%|(?:[kMGT]i?)?(?:bit/s|bits?|B/s|B|bytes?)\b|[kM]?/s\b|[nµm]?s\b|[mh]\b)`)
 
 // unbroken keeps quantities on one line by non-breaking spaces. It must not be applied to commands
 // and data that readers copy.
-func unbroken(text string) string { return quantity.ReplaceAllString(text, "$1\u00a0$2") }
+func unbroken(text string) string { return quantity.Regexp().ReplaceAllString(text, "$1\u00a0$2") }
 
 // Run writes the page of a run.
 func Run(w io.Writer, run *record.Run) error {

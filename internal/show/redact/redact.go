@@ -14,12 +14,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/pattern"
 )
 
 // Snapshots replaces snapshots by redacted copies with Redacted set. An address or a name has the
@@ -133,13 +133,13 @@ func (r redactor) replace(text *string, kind string) {
 	if r.named(*text, kind) {
 		*text = r.names[*text]
 	} else {
-		*text = dotted.ReplaceAllStringFunc(*text, r.labels)
+		*text = dotted.Regexp().ReplaceAllStringFunc(*text, r.labels)
 	}
 }
 
 // dotted matches words (which may contain hyphens) joined by dots, and addresses, which have
 // already been replaced.
-var dotted = regexp.MustCompile(address + `|` + label + `(?:\.` + label + `)*`)
+var dotted = pattern.MustCompile(address + `|` + label + `(?:\.` + label + `)*`)
 
 const label = `[\pL\pM\pN_]+(?:-+[\pL\pM\pN_]+)*`
 
@@ -197,15 +197,15 @@ func (r redactor) value(v any) any {
 const address = `\b[0-9a-fA-F]{2}(?:[:-][0-9a-fA-F]{2}){5,}\b|\b[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4}){2}\b|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|(?:\b[0-9a-fA-F]+)?:[0-9a-fA-F:]*:[0-9a-fA-F:.]*`
 
 var (
-	addressed = regexp.MustCompile(address + `\w*`) // with the rest of the word: std::foo contains no address
+	addressed = pattern.MustCompile(address + `\w*`) // with the rest of the word: std::foo contains no address
 	// pairs matches a link-layer address: an even number of octets, after a word that may look like
 	// another octet ("add:"), before punctuation.
-	pairs = regexp.MustCompile(
+	pairs = pattern.MustCompile(
 		`^([0-9a-fA-F]*[:-])??((?:[0-9a-fA-F]{2}[:-][0-9a-fA-F]{2}[:-]){2,}[0-9a-fA-F]{2}[:-][0-9a-fA-F]{2}|[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4}){2})([:.]*)$`)
 )
 
 func (r redactor) text(text string) string {
-	return addressed.ReplaceAllStringFunc(text, func(found string) string {
+	return addressed.Regexp().ReplaceAllStringFunc(text, func(found string) string {
 		if part := pairs.FindStringSubmatch(found); part != nil {
 			return part[1] + r.hardware(part[2]) + part[3]
 		}

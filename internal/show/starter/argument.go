@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
@@ -71,9 +71,9 @@ func spelled[T any](a Argument, parse func(string) (T, error)) Argument {
 	return a
 }
 
-// matching returns an argument of words that match a pattern and need no quotes in YAML.
-func matching(name, what, byDefault, pattern, bounds, doc string) Argument {
-	fits := regexp.MustCompile("^(" + pattern + ")$")
+// matching returns an argument of words that match an expression and need no quotes in YAML.
+func matching(name, what, byDefault, expression, bounds, doc string) Argument {
+	fits := pattern.MustCompile("^(" + expression + ")$")
 	return Argument{name, what, byDefault, doc, bounds, func(text string) (any, error) {
 		if !fits.MatchString(text) {
 			return nil, fmt.Errorf("%q: expected %s", text, bounds)
@@ -115,4 +115,4 @@ func remote(name, byDefault, doc string) Argument {
 }
 
 // plainWord matches words that are strings in YAML without quotes.
-var plainWord = regexp.MustCompile(`^-?[A-Za-z_][A-Za-z0-9_.@-]*$`)
+var plainWord = pattern.MustCompile(`^-?[A-Za-z_][A-Za-z0-9_.@-]*$`)

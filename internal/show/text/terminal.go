@@ -2,9 +2,9 @@ package text
 
 import (
 	"io"
-	"regexp"
 	"strings"
 
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
 	"linerate/internal/show/words"
 )
@@ -191,12 +191,12 @@ func cut(text string, n int) string {
 // Words that stay on one line: a number with its unit, and a command after a colon or in
 // parentheses.
 var (
-	units    = regexp.MustCompile(`([0-9]) (%|points|[kMGT]?bit/s|[kMGT]?B|MB/s|bytes|m?s|µs)([ ,.;:)]|$)`)
-	commands = regexp.MustCompile(`(: |\()((?:linerate |(?:sysctl|iperf3|ss) -)(?:[^;:,()]|[:,]\S)*)`)
+	units    = pattern.MustCompile(`([0-9]) (%|points|[kMGT]?bit/s|[kMGT]?B|MB/s|bytes|m?s|µs)([ ,.;:)]|$)`)
+	commands = pattern.MustCompile(`(: |\()((?:linerate |(?:sysctl|iperf3|ss) -)(?:[^;:,()]|[:,]\S)*)`)
 )
 
 // paths matches paths and URLs, which are never broken.
-var paths = regexp.MustCompile(`^["“(]?(?:https?://|[\w.~-]*/)[\w./@+%:?=&~-]*[)”",.;:]*$`)
+var paths = pattern.MustCompile(`^["“(]?(?:https?://|[\w.~-]*/)[\w./@+%:?=&~-]*[)”",.;:]*$`)
 
 // unbroken reports whether a word must stay whole even if it is longer than a line.
 func unbroken(word string) bool { return strings.Contains(word, " ") || paths.MatchString(word) }
@@ -228,12 +228,12 @@ const leastWrap = 2
 // splitWords splits a text at spaces, except within what must stay together.
 func splitWords(text string) []string {
 	const joint = "\x00"
-	text = commands.ReplaceAllStringFunc(text, func(s string) string {
+	text = commands.Regexp().ReplaceAllStringFunc(text, func(s string) string {
 		parts := commands.FindStringSubmatch(s)
 		command := strings.TrimRight(parts[2], " ")
 		return parts[1] + strings.ReplaceAll(command, " ", joint) + parts[2][len(command):]
 	})
-	words := strings.Fields(units.ReplaceAllString(text, "$1"+joint+"$2$3"))
+	words := strings.Fields(units.Regexp().ReplaceAllString(text, "$1"+joint+"$2$3"))
 	for i, word := range words {
 		words[i] = strings.ReplaceAll(word, joint, " ")
 	}

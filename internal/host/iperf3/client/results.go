@@ -3,12 +3,12 @@ package client
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"sync"
 	"unicode"
 
 	"linerate/internal/host/iperf3"
 	"linerate/internal/model/message"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/record"
 )
 
@@ -71,8 +71,8 @@ func (t *Test) count(s *iperf3.StreamResult, sends bool) record.PeerCount {
 	return c
 }
 
-var versionText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^iperf (3[0-9A-Za-z.+-]{1,20})`)
+var versionText = sync.OnceValue(func() *pattern.Pattern {
+	return pattern.MustCompile(`(?m)^iperf (3[0-9A-Za-z.+-]{1,20})`)
 })
 
 // program returns the server's version if its output names it; the protocol does not transmit it.

@@ -3,8 +3,9 @@ package pcapfile
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"unicode/utf8"
+
+	"linerate/internal/model/pattern"
 )
 
 // formats are files that are mistaken for captures, or that other programs read, by how they begin.
@@ -38,17 +39,17 @@ const (
 
 // texts are the same for files of text.
 var texts = []struct {
-	begin         *regexp.Regexp
+	begin         *pattern.Pattern
 	name, instead string
 }{
-	{regexp.MustCompile(`^(tcpdump: |listening on |reading from |\d\d:\d\d:\d\d\.\d|\d{4}-\d\d-\d\d \d\d:)`),
+	{pattern.MustCompile(`^(tcpdump: |listening on |reading from |\d\d:\d\d:\d\d\.\d|\d{4}-\d\d-\d\d \d\d:)`),
 		"what tcpdump prints", asText},
-	{regexp.MustCompile(`^ *1 +\d+\.\d+ `), "what tshark prints", "capture with tshark -w FILE"},
-	{regexp.MustCompile(`^(0x)?0000:? +[0-9a-fA-F]{2}`), "a hexadecimal dump", "text2pcap FILE OUT converts it"},
-	{regexp.MustCompile(`(?i)^\s*<(!doctype|html)`), "a web page",
+	{pattern.MustCompile(`^ *1 +\d+\.\d+ `), "what tshark prints", "capture with tshark -w FILE"},
+	{pattern.MustCompile(`^(0x)?0000:? +[0-9a-fA-F]{2}`), "a hexadecimal dump", "text2pcap FILE OUT converts it"},
+	{pattern.MustCompile(`(?i)^\s*<(!doctype|html)`), "a web page",
 		"the download may have ended at a login or an error"},
-	{regexp.MustCompile(`^\s*<`), "XML", asText},
-	{regexp.MustCompile(`^\s*[{[]`), "JSON", asText},
+	{pattern.MustCompile(`^\s*<`), "XML", asText},
+	{pattern.MustCompile(`^\s*[{[]`), "JSON", asText},
 }
 
 // unknown returns what a file seems to be that begins with these bytes and is no capture.
@@ -66,7 +67,7 @@ func unknown(begin []byte) error {
 	case isText(begin):
 		what = "text"
 		for _, f := range texts {
-			if f.begin.Match(begin) {
+			if f.begin.MatchString(string(begin)) {
 				what, instead = f.name, f.instead
 				break
 			}
