@@ -36,7 +36,7 @@ faults: ## plant faults in labs and have doctor find each; writes docs/results/f
 
 long: build ## the tests of whole studies, of waits and of what misled new users, which make test leaves out
 	@script/setup test
-	LINERATE_REQUIRE_NETNS=1 LINERATE_LONG=1 go test -v -count=1 -p 1 -timeout 1200s -run 'TestARPFluxFromTheUsersOwnFile|TestForwarding|TestProveOverDelay|TestMeasureIperf3Gaps|TestNewStudiesRun|TestECMPFaults|TestMechanismsAgree|TestAliasConnections|TestConnectionsInFull|TestIPAlias|TestLongPath|TestECMPTheory' ./internal/control/run ./internal/show/cli
+	LINERATE_REQUIRE_NETNS=1 LINERATE_LONG=1 go test -v -count=1 -p 1 -timeout 1200s -run "^($$(script/marked Long))$$" ./internal/control/run ./internal/show/cli
 	script/first-use
 
 soak: ## the tests that take minutes or hours, in network namespaces (LINERATE_SOAK=10m)

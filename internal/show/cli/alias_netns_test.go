@@ -177,6 +177,7 @@ func TestAliasesRefused(t *testing.T) {
 
 // TestTenThousandAliases: they are there, they are measured, and nothing is left.
 func TestTenThousandAliases(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		aliased(t, "100mbit")
 		before := kerneltest.Do(t, "ip", "-n", "server", "-4", "-o", "address") + kerneltest.Do(t, "ip", "-n", "server",

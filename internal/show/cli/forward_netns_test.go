@@ -17,6 +17,7 @@ import (
 // TestForwardCommand: what a router forwards is printed, and what cannot be measured is an error
 // that says why.
 func TestForwardCommand(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", "/run")
 		for _, name := range []string{"tester", "device"} {

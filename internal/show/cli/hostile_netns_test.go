@@ -51,6 +51,7 @@ const hostileTime = 5 * time.Second
 // a measurement succeeds every time, and the server keeps to its bounds; when they are gone,
 // it has what it had before.
 func TestHostileClients(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
 		for name, source := range map[string]func(int) string{

@@ -37,6 +37,7 @@ func cabled(t *testing.T, rate string) {
 // TestMeasureAddresses: flows to several addresses of one server use all their
 // links, each its own; another machine's address is reported before anything is done.
 func TestMeasureAddresses(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		cabled(t, "50mbit")
 		s := serving(t, "--listen", ":{5202..5203}")

@@ -14,6 +14,7 @@ import (
 // TestMeasureFindings: a measurement names causes by what this host knows of itself and
 // what the server shows a client, and none where that is not enough or nothing is wrong.
 func TestMeasureFindings(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		cabled(t, "100mbit")
 		ip := func(args ...string) string { return kerneltest.Do(t, "ip", args...) }

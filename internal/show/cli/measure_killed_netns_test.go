@@ -17,6 +17,7 @@ import (
 // TestMeasureKilled: while it is being made, the notebook shows a measurement as running. One that is killed
 // is interrupted, and has the intervals that were measured until then.
 func TestMeasureKilled(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		controltest.Wired(t, "50mbit", "client")
 		serving(t)

@@ -143,6 +143,7 @@ func TestMeasureServerKilled(t *testing.T) {
 // TestMeasureServerSilent: where nothing comes any more, the answer has no part of the
 // silence, and what the client's kernel took meanwhile is not counted.
 func TestMeasureServerSilent(t *testing.T) {
+	kerneltest.Long(t)
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		controltest.Wired(t, "100mbit", "write", "read")

@@ -125,6 +125,7 @@ func doubts(m export.Measurement) string { return controltest.Failures(m.Trust) 
 
 // TestMeasureGate: what is expected decides the exit status.
 func TestMeasureGate(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		controltest.Wired(t, "100mbit", "client")
 		serving(t)

@@ -15,6 +15,7 @@ import (
 // TestMeasureURL: nginx and nsd are measured by URL, and rates agree with those of wrk and
 // dnsperf where these are asked for the same; what a server refuses is said.
 func TestMeasureURL(t *testing.T) {
+	kerneltest.Long(t)
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		controltest.Wired(t, "100mbit", "client")

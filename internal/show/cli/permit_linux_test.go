@@ -12,6 +12,7 @@ import (
 	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/control/permitted"
 	"linerate/internal/kernel/file"
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/sciencetest"
@@ -91,6 +92,7 @@ func TestCommandsAreAskedAbout(t *testing.T) {
 // TestResumedRunsAreAskedAbout: a notebook may be from elsewhere, with runs that name
 // commands. What was permitted when a run was begun is not asked about again.
 func TestResumedRunsAreAskedAbout(t *testing.T) {
+	kerneltest.Parallel(t)
 	dir := t.TempDir()
 	ran := filepath.Join(dir, "ran")
 	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "notebook.db"))

@@ -49,6 +49,7 @@ func refused(t *testing.T, dir string, status int, args ...string) string {
 // TestProveOfRun: the fix of a finding of the latest run is proved on its lab, in the treatment
 // in which it was found; of a study whose baseline is tried first, the same.
 func TestProveOfRun(t *testing.T) {
+	kerneltest.Long(t)
 	kerneltest.Parallel(t)
 	dir := t.TempDir()
 	made := runLab(t, dir, controltest.File(t, "small.yaml"), "--seed", "7")

@@ -144,6 +144,7 @@ func TestPageThatHasNoPlace(t *testing.T) {
 // TestPageThatCannotBeWritten: when the place goes away while the trials are
 // made, what was measured is shown and kept all the same.
 func TestPageThatCannotBeWritten(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.RequireNamespaces(t)
 	dir := t.TempDir()
 	var out, errs bytes.Buffer
@@ -184,6 +185,7 @@ func TestPageThatCannotBeWritten(t *testing.T) {
 // TestRunIsFoundByItsName: a run is given a name, and a page; a note reaches the page, and
 // removing the run removes it.
 func TestRunIsFoundByItsName(t *testing.T) {
+	kerneltest.Parallel(t)
 	dir := t.TempDir()
 	run := runLab(t, dir, controltest.File(t, "small.yaml"), "--replicates", "4", "--name", "old cable", "--wait")
 	page := filepath.Join(dir, "runs", run.ID, "report.html")

@@ -15,6 +15,7 @@ import (
 	"linerate/internal/control/active"
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/notebook/sqlite"
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
@@ -42,6 +43,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command line as people do. To write the expected files
 // anew: UPDATE_SCRIPTS=1 go test ./internal/show/cli -run TestScripts
 func TestScripts(t *testing.T) {
+	kerneltest.Parallel(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",

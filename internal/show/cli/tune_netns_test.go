@@ -137,6 +137,7 @@ func runTuneSaying(t *testing.T, dir string, args ...string) (*record.Tune, stri
 // gives the effect again in a lab that was just made, where the answer says what
 // became of latency, too.
 func TestTune(t *testing.T) {
+	kerneltest.Long(t)
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := hostsToTune(t)
@@ -344,6 +345,7 @@ func tuneKills() int {
 // guard where it was the agent that died. The two take turns in waiting, each with
 // hosts and journals of its own.
 func TestTuneKilled(t *testing.T) {
+	kerneltest.Parallel(t)
 	for _, victim := range []string{"conductor", "agent"} {
 		t.Run(victim, func(t *testing.T) {
 			t.Parallel()

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"linerate/internal/kernel/kerneltest"
 )
 
 // samplesOfLists are files of each format, those of the cases that users have reported among them.
@@ -43,6 +45,7 @@ func lintStatus(t *testing.T, name, text string) int {
 // TestNoiseIsNoSuccess: lines that are no settings never turn an error into success, wherever they
 // are. In documents they are before and after all others: between them they change what these mean.
 func TestNoiseIsNoSuccess(t *testing.T) {
+	kerneltest.Parallel(t)
 	errors := 0
 	for _, sample := range samplesOfLists(t) {
 		content, err := os.ReadFile(sample)

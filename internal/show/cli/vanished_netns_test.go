@@ -29,6 +29,7 @@ const noticedWithin = 45*time.Second + 15*time.Second
 // one waits for its window with a reply in flight that is never acknowledged, one measures in
 // both directions, and one is of iperf3.
 func TestVanishedClients(t *testing.T) {
+	kerneltest.Long(t)
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		controltest.Wired(t, "100mbit", "here", "gone", "next")
