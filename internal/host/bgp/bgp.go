@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"linerate/internal/host/daemon"
 	"linerate/internal/model/message"
@@ -54,11 +53,11 @@ func (d *Daemon) Probe(context.Context, struct{}) (message.BGPDaemon, error) {
 	return message.BGPDaemon{Daemon: version}, nil
 }
 
-var versionLine = sync.OnceValue(func() *pattern.Pattern { return pattern.MustCompile(`BIRD version (\d+)(\.\S+)?`) })
+var versionLine = pattern.MustCompile(`BIRD version (\d+)(\.\S+)?`)
 
 // version reads the program's version: the configuration is for BIRD 2 and later.
 func version(printed string) (string, error) {
-	found := versionLine().FindStringSubmatch(printed)
+	found := versionLine.FindStringSubmatch(printed)
 	switch {
 	case found == nil:
 		return "", errors.New("expected BIRD 2")

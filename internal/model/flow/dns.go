@@ -2,7 +2,6 @@ package flow
 
 import (
 	"fmt"
-	"sync"
 
 	"linerate/internal/model/pattern"
 )
@@ -38,10 +37,8 @@ var QueryTypes = []string{"A", "AAAA", "MX", "NS", "SOA", "TXT"}
 
 const maxNames = 10_000
 
-var dnsName = sync.OnceValue(func() *pattern.Pattern {
-	return pattern.MustCompile(
-		`^(\*\.)?([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.?$`)
-})
+var dnsName = pattern.MustCompile(
+	`^(\*\.)?([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.?$`)
 
 // dnsOptions are the rows of Options for DNS.
 var dnsOptions = []*Option{
@@ -54,7 +51,7 @@ var dnsOptions = []*Option{
 				return fmt.Sprintf(": %d names, expected at most %d", len(s.Names), maxNames)
 			}
 			for _, name := range s.Names {
-				if len(name) > 240 || !dnsName().MatchString(name) {
+				if len(name) > 240 || !dnsName.MatchString(name) {
 					return fmt.Sprintf(
 						" %.60q: expected a domain name (RFC 1035, section 2.3.1), such as www.example.com or "+
 							"*.example.com", name)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
@@ -272,7 +271,7 @@ var (
 	paced         = append(Names(Protocol.Transactional), UDP)
 	overTCP       = Names(func(p Protocol) bool { return p.Transport == TCP })
 
-	congestionControl = sync.OnceValue(func() *pattern.Pattern { return pattern.MustCompile(`^[a-z0-9_-]{1,15}$`) })
+	congestionControl = pattern.MustCompile(`^[a-z0-9_-]{1,15}$`)
 )
 
 // Options lists every option in the order of the reference.
@@ -312,7 +311,7 @@ var Options = fieldsOf(slices.Concat([]*Option{
 		Key: "congestion_control", Doc: "TCP_CONGESTION: cubic, reno, bbr, …",
 		Absent: "cubic in studies, otherwise the host's own", Protocols: overTCP, Type: "name",
 		check: func(s *Spec) string {
-			if s.CongestionControl != "" && !congestionControl().MatchString(s.CongestionControl) {
+			if s.CongestionControl != "" && !congestionControl.MatchString(s.CongestionControl) {
 				return fmt.Sprintf(" %.40q: expected the kernel's name of one, such as cubic, reno or bbr",
 					s.CongestionControl)
 			}

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 
 	"linerate/internal/model/pattern"
 )
@@ -126,13 +125,11 @@ func spelled(v reflect.Value) string {
 }
 
 // bare matches texts that need no quotes.
-var bare = sync.OnceValue(func() *pattern.Pattern {
-	return pattern.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./%-]*( [A-Za-z0-9(][A-Za-z0-9_./%()-]*)*$`)
-})
+var bare = pattern.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./%-]*( [A-Za-z0-9(][A-Za-z0-9_./%()-]*)*$`)
 
 // scalar formats a text as a scalar, in quotes if it needs them.
 func scalar(text string) string {
-	if bare().MatchString(text) && !slices.Contains([]string{"null", "Null", "NULL"}, text) {
+	if bare.MatchString(text) && !slices.Contains([]string{"null", "Null", "NULL"}, text) {
 		return text
 	}
 	return Quoted(text)

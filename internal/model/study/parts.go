@@ -210,7 +210,7 @@ func (c *checker) parts() {
 	}
 	for i, p := range c.Design.Parts {
 		path := fmt.Sprintf("design.parts[%d]", i)
-		if !studyName().MatchString(p.Name) || p.Name == AllParts {
+		if !studyName.MatchString(p.Name) || p.Name == AllParts {
 			c.report(path, "part name %q: expected small letters, digits and dashes, and not %q", p.Name, AllParts)
 		}
 		listed := map[string]int{}

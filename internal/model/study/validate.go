@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sync"
 
 	"linerate/internal/model/attacks"
 	"linerate/internal/model/flow"
@@ -30,13 +29,13 @@ type checker struct {
 	broken map[string]bool
 }
 
-var studyName = sync.OnceValue(func() *pattern.Pattern { return pattern.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
+var studyName = pattern.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 // check checks the parts of a study that were decoded completely, together with what they refer to.
 // In all other parts it only checks the names of hosts. So one kind of mistake does not hide
 // another, and does not cause false reports.
 func (c *checker) check() {
-	if !studyName().MatchString(c.Name) {
+	if !studyName.MatchString(c.Name) {
 		c.report("study", "study name %q: expected small letters, digits and dashes", c.Name)
 	}
 	c.unsound, c.broken = map[string]bool{}, map[string]bool{}

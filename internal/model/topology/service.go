@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/pattern"
@@ -110,10 +109,8 @@ func (h *Host) Service(name string) (Service, bool) {
 // serviceKey matches the names of settings, and serviceText their values: nothing that could end a
 // directive, a parameter or a line.
 var (
-	serviceKey  = sync.OnceValue(func() *pattern.Pattern { return pattern.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`) })
-	serviceText = sync.OnceValue(func() *pattern.Pattern {
-		return pattern.MustCompile(`^[A-Za-z0-9 ._:/,=+%*@-]{1,200}$`)
-	})
+	serviceKey  = pattern.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
+	serviceText = pattern.MustCompile(`^[A-Za-z0-9 ._:/,=+%*@-]{1,200}$`)
 )
 
 // maxServices limits the services of a host.
@@ -133,7 +130,7 @@ func (c *checker) services(i int) {
 		at := fmt.Sprintf("%s[%d]", path, j)
 		s, program, known := given.Of()
 		switch other, taken := ports[s.Port]; {
-		case !nodeName().MatchString(s.Name):
+		case !nodeName.MatchString(s.Name):
 			c.report(at, "service name %q: %s", s.Name, nodeNameRule)
 		case !known && given.Program == "":
 			c.report(at, "service %q: expected its program, %s", s.Name, source.Or(serviceNames()))
@@ -148,13 +145,13 @@ func (c *checker) services(i int) {
 		for k, o := range s.Settings {
 			at := fmt.Sprintf("%s.settings[%d]", at, k)
 			switch {
-			case !serviceKey().MatchString(o.Key):
+			case !serviceKey.MatchString(o.Key):
 				c.report(at, "setting %.40q: expected lower-case letters, digits, - and _, beginning with a letter",
 					o.Key)
 			case slices.Contains(program.Reserved, o.Key):
 				c.report(at, "setting %s: linerate gives %s its own; expected none of %s", o.Key, s.Program,
 					strings.Join(program.Reserved, ", "))
-			case !serviceText().MatchString(o.Value):
+			case !serviceText.MatchString(o.Value):
 				c.report(at, "setting %s: %.40q: expected 1 to 200 letters, digits, spaces and . _ : / , = + %% * @ -",
 					o.Key, o.Value)
 			}

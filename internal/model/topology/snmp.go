@@ -6,7 +6,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"sync"
 
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
@@ -50,13 +49,11 @@ func (s *SNMP) Endpoint() (host string, port uint16, ok bool) {
 			return "", 0, false
 		}
 	}
-	return host, uint16(n), dnsName().MatchString(host)
+	return host, uint16(n), dnsName.MatchString(host)
 }
 
-var dnsName = sync.OnceValue(func() *pattern.Pattern {
-	return pattern.MustCompile(
-		`^[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?)*\.?$`)
-})
+var dnsName = pattern.MustCompile(
+	`^[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?)*\.?$`)
 
 // Agentless reports whether a switch exists independently of linerate and has no agent, such as a
 // rack switch. SNMP may read its counters.

@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
@@ -44,13 +43,13 @@ func (t *Topology) Validate(report source.Report) {
 
 // nodeName is restrictive because a name becomes part of a bus subject, a process title and a
 // switch port's name.
-var nodeName = sync.OnceValue(func() *pattern.Pattern { return pattern.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`) })
+var nodeName = pattern.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`)
 
 const nodeNameRule = "expected 1 to 32 letters, digits, - and _, a letter or digit first"
 
 func (c *checker) checkHost(i int) {
 	h, path := c.t.Hosts[i], fmt.Sprintf("topology.hosts[%d]", i)
-	if !nodeName().MatchString(h.Name) {
+	if !nodeName.MatchString(h.Name) {
 		c.report(path, "host name %q: %s", h.Name, nodeNameRule)
 	}
 	if h.Agent != "" && len(h.Via) == 0 {
@@ -76,7 +75,7 @@ func (c *checker) checkSwitch(i int) {
 	if c.hosts[s.Name] != nil {
 		c.report(path, "%q is the name of a host and of a switch", s.Name)
 	}
-	if !nodeName().MatchString(s.Name) {
+	if !nodeName.MatchString(s.Name) {
 		c.report(path, "switch name %q: %s", s.Name, nodeNameRule)
 	}
 	c.via(path, s.Via)
@@ -127,14 +126,12 @@ func badInterfaceName(name string) string {
 	return ""
 }
 
-var macAddress = sync.OnceValue(func() *pattern.Pattern {
-	return pattern.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`)
-})
+var macAddress = pattern.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`)
 
 // wrongMAC returns why text cannot be the MAC address of an interface. Empty: it can.
 func wrongMAC(text string) string {
 	switch {
-	case !macAddress().MatchString(text):
+	case !macAddress.MatchString(text):
 		return fmt.Sprintf("%q is not a MAC address: expected six bytes such as 02:00:00:01:00:01", text)
 	case strings.ContainsAny(text[1:2], "13579bdfBDF"):
 		return fmt.Sprintf("%q is a multicast MAC address; an interface's first byte is even", text)

@@ -47,9 +47,8 @@ const (
 // hostileTime is how long they are at work; TestSoak has hours.
 const hostileTime = 5 * time.Second
 
-// TestHostileClients: beside sixteen clients that send random requests with extreme values,
-// a measurement succeeds every time, and the server keeps to its bounds; when they are gone,
-// it has what it had before.
+// TestHostileClients: beside sixteen clients that send random requests with extreme values, a measurement
+// succeeds every time, and the server keeps to its bounds; when they are gone, it has what it had before.
 func TestHostileClients(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {

@@ -3,7 +3,6 @@ package client
 import (
 	"encoding/json"
 	"fmt"
-	"sync"
 	"unicode"
 
 	"linerate/internal/host/iperf3"
@@ -71,9 +70,7 @@ func (t *Test) count(s *iperf3.StreamResult, sends bool) record.PeerCount {
 	return c
 }
 
-var versionText = sync.OnceValue(func() *pattern.Pattern {
-	return pattern.MustCompile(`(?m)^iperf (3[0-9A-Za-z.+-]{1,20})`)
-})
+var versionText = pattern.MustCompile(`(?m)^iperf (3[0-9A-Za-z.+-]{1,20})`)
 
 // program returns the server's version if its output names it; the protocol does not transmit it.
 func program(r iperf3.Results) string {
@@ -86,7 +83,7 @@ func program(r iperf3.Results) string {
 	if json.Unmarshal(r.ServerOutputJSON, &output) == nil {
 		text = output.Start.Version
 	}
-	if m := versionText().FindStringSubmatch(text); m != nil {
+	if m := versionText.FindStringSubmatch(text); m != nil {
 		return "iperf3 " + m[1]
 	}
 	if version := output.Start.Version; version != "" && len(version) <= 40 {
