@@ -74,9 +74,10 @@ func TestMeasureShaper(t *testing.T) {
 		for _, flows := range []flow.Spec{{}, {Protocol: flow.UDP, RateCap: 100e6}} {
 			m = measured(t, "client", measure.Options{Addresses: []string{"10.0.0.1:5301"}, Iperf3: true,
 				Duration: 2 * time.Second, Flows: flows})
-			if by := held(m)["w1"]; by != bottleneck.FullLink ||
-				!strings.Contains(m.Flows[0].LimitedWhy, "that tbf lets out of client.eth0") {
-				t.Errorf("iperf3 %+v: held back by %q (%+v)", flows, by, m.Flows)
+			// On a busy machine the queue is the evidence, and not the rate.
+			if why := m.Flows[0].LimitedWhy; held(m)["w1"] != bottleneck.FullLink ||
+				!strings.Contains(why, "that tbf lets out of") || !strings.Contains(why, "client.eth0") {
+				t.Errorf("iperf3 %+v: %+v", flows, m.Flows)
 			}
 		}
 		m = measured(t, "client", measure.Options{Addresses: []string{"10.0.0.1"},

@@ -23,6 +23,9 @@ var (
 
 	ConnectionLosses = one[None]("connection-losses")
 	PathQueue        = one[None]("path-queue")
+	DatagramsLost    = one[None]("datagrams-lost")
+	TransferStalled  = one[None]("transfer-stalled")
+	SenderAhead      = one[None]("sender-ahead")
 
 	ReceiverWindow = one[Between]("receiver-window")
 	SendBuffer     = one[Between]("send-buffer")

@@ -36,6 +36,20 @@ type (
 		RTTUs    uint32 `json:"rtt_us"`
 		MinRTTUs uint32 `json:"min_rtt_us"`
 	}
+	// Transferred is what a tool printed about a transfer: bytes that its ends counted. Absent: not printed.
+	Transferred struct {
+		From     string  `json:"from,omitempty"`
+		To       string  `json:"to,omitempty"`
+		Seconds  float64 `json:"seconds,omitempty"`
+		Sent     *int64  `json:"sent_bytes,omitempty"`
+		Received *int64  `json:"received_bytes,omitempty"`
+		// Lost of Datagrams did not arrive.
+		Lost      *int64 `json:"lost,omitempty"`
+		Datagrams *int64 `json:"datagrams,omitempty"`
+		// In Idle of Intervals nothing was transferred.
+		Idle      int `json:"idle_intervals,omitempty"`
+		Intervals int `json:"intervals,omitempty"`
+	}
 	// HeldBack is a connection that waited for its peer's window or for its send buffer, out of the
 	// time that it was busy.
 	HeldBack struct {
@@ -120,6 +134,7 @@ var (
 	_ = is[Connection]("connection")
 	_ = is[PathQueue]("path_queue")
 	_ = is[Stalled]("stalled_connection")
+	_ = is[Transferred]("transferred")
 	_ = is[HeldBack]("held_back")
 	_ = is[SmallSegments]("small_segments")
 	_ = is[Backlog]("backlog")

@@ -36,7 +36,7 @@ type HostSnapshot struct {
 	// Pasted names the parts of Reading and State of which something was read from the output of other
 	// tools; all others are absent. Parts: interfaces, interface flags, interface counters, neighbours,
 	// forwarding table, routes, rules, every table, qdiscs, nics, pci, wifi, bonds, sockets, tcp info,
-	// tcp timers, sockstat, parameters, parameter files, softnet, interrupts, softirqs, cpu times, cpu
+	// tcp timers, transfers, sockstat, parameters, parameter files, softnet, interrupts, softirqs, cpu times, cpu
 	// load, frequency governors, kernel log, snmp, nftables, conntrack, probe, lldp, memory, clock,
 	// synchronisation, open files, system (none of these). "interface counters/rx_errors" says that the text has this
 	// counter of an interface; others
@@ -128,6 +128,9 @@ type HostState struct {
 	KernelDrops *KernelDrops `json:"kernel_drops,omitempty"`
 	// BufferPools are the pools of memory for packets that have a limit, of FreeBSD and OpenBSD (netstat -m).
 	BufferPools []BufferPool `json:"buffer_pools,omitempty"`
+	// Transfers are what tools that measure rates printed, at most MostTransfers. Absent: the host was read itself, or
+	// the text has none.
+	Transfers []Transfer `json:"transfers,omitempty"`
 	// Probes has the results for the peers that were to be probed.
 	Probes []Probe `json:"probes,omitempty"`
 	// Parts says when each part was read and what is missing.

@@ -106,6 +106,7 @@ type context struct {
 	block, device, modes string
 	eth                  ethtoolState
 	bond                 bondState
+	transfer             transferState
 	// filtered reports whether lines of the output may be missing.
 	filtered bool
 	began    int // the number of the line with the command

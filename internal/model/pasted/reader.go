@@ -466,6 +466,7 @@ func (r *reader) finish() {
 		m.finishSystem()
 		m.finishSystemName()
 		m.finishMeasured()
+		m.finishTransfers()
 		if !m.used {
 			continue
 		}

@@ -69,10 +69,13 @@ var reportedCases = []reported{
 		never: []string{"link-down", "usb2-adapter"}},
 	{file: "22-udp-pps-old-tg3", found: [][2]string{{"udp-queue-full", `"local":"0.0.0.0:9002","bytes":213504`},
 		{"ring-overrun", `8127364`}}},
+	{file: "40-iperf3-lag", found: [][2]string{{"connection-losses", `"segments":2012`}},
+		never: []string{"sender-ahead", "transfer-stalled", "datagrams-lost"}, unjudged: []string{"bond-hash"}},
 	{file: "42-iperf3-wan-w25M", found: [][2]string{{"connection-stalled",
-		`"waiting_bytes":34078720,"cwnd":24,"sent_ago_s":9.1`}}, never: []string{"send-buffer-limited",
+		`"waiting_bytes":34078720,"cwnd":24,"sent_ago_s":9.1`}, {"transfer-stalled", `"idle_intervals":3`}}, never: []string{"send-buffer-limited",
 		"window-limited"}},
-	{file: "43-iperf3-40g-text", never: []string{"half-duplex", "tcp-retransmissions", "interface-errors"}},
+	{file: "43-iperf3-40g-text", never: []string{"half-duplex", "tcp-retransmissions", "interface-errors",
+		"connection-losses", "sender-ahead", "transfer-stalled"}, evaluated: []string{"connection-losses"}},
 	{file: "53-ecmp-bgp-nhid", found: [][2]string{{"gateway-unresolved", `10.0.1.13`}}},
 }
 

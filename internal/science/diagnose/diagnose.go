@@ -39,7 +39,8 @@ var all = rule.NewSet(path.Unreachable, arp.Rules, route.Rules, connection.PortR
 	route.GatewayRules, arp.NeighbourRules, route.FilterRules, arp.WrongNeighbourRules, subnet.HostsRules,
 	route.PolicyRules, subnet.OverlapRules, arp.StaticRules,
 	parameter.Rules, connection.Rules, path.ProbeRules, machine.Rules, machine.LogRules, drop.FirewallRules, drop.Rules,
-	counter.Rules, connection.PathRules, drop.ShaperRules, machine.ForeignRules, nic.ForeignRules)
+	counter.Rules, connection.PathRules,
+	connection.TransferRules, drop.ShaperRules, machine.ForeignRules, nic.ForeignRules)
 
 // Diagnose applies the rules for trials to one trial.
 func Diagnose(trial record.Trial, declared *topology.Topology) []record.Finding {

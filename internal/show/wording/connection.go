@@ -73,6 +73,52 @@ var (
 			"it sent.",
 		fix: []string{"find where: ip -s -s link and ethtool -S at both ends, tc -s qdisc, then the switches between",
 			"what its congestion control carries at this loss and round-trip time: linerate limits bdp --help"}})
+	_ = say(cause.DatagramsLost, words[cause.None]{
+		text: "datagrams were sent that the receiving program did not get: they were dropped on the path, or in a " +
+			"socket buffer at an end",
+		read:  "iperf3(1); udp(7)",
+		found: "In a text: iperf lost at least 10 datagrams of a flow, and 0.1 % of them; likely from 1 % on.",
+		fix: []string{"is it the receiver? nstat -az UdpRcvbufErrors there; otherwise ip -s -s link and ethtool -S " +
+			"at both ends, then the switches between",
+			"is it the rate? a lower one, such as iperf3 -u -b 100M, or datagrams that fit the MTU (-l 1448)"}})
+	_ = say(cause.TransferStalled, words[cause.None]{
+		text: "a transfer stood still: in most of its intervals no byte was transferred",
+		read: "iperf3(1); RFC 2923, section 2.1",
+		found: "In a text: in at least 3 intervals that iperf printed of a stream, and in more than half of them, " +
+			"nothing was transferred.",
+		fix: []string{"does ping -M do -s 1472 ADDRESS pass, and with -s 1000? if only the smaller one does, a link " +
+			"has a smaller MTU and the message about it is lost",
+			"while it stands: ss -tino at the sender (timer, unacked, lastack), and a capture at both ends"}})
+	_ = say(cause.SenderAhead, words[cause.None]{
+		text: "the sender's figure is larger than what arrived: it has bytes that were still in buffers",
+		read: "iperf3(1)",
+		found: "In a text: iperf's sender counted at least 2 % and 1 MiB more bytes of a TCP connection than its " +
+			"receiver.",
+		fix: []string{"use the receiver's figure, or a longer test (-t 60): what is in buffers weighs less"}})
+	_ = spell(func(_ string, t fact.Transferred) string {
+		who := "a stream"
+		if t.From != "" {
+			who = t.From + " to " + t.To
+		}
+		if t.Seconds > 0 {
+			who += " in " + unit.FormatSeconds(t.Seconds)
+		}
+		var parts []string
+		if t.Sent != nil {
+			parts = append(parts, "sent "+unit.FormatBytes(float64(*t.Sent)))
+		}
+		if t.Received != nil {
+			parts = append(parts, "received "+unit.FormatBytes(float64(*t.Received)))
+		}
+		if t.Lost != nil && t.Datagrams != nil {
+			parts = append(parts, fmt.Sprintf("lost %d of %d datagrams (%.3g %%)", *t.Lost, *t.Datagrams,
+				100*float64(*t.Lost)/float64(max(*t.Datagrams, 1))))
+		}
+		if t.Idle > 0 {
+			parts = append(parts, fmt.Sprintf("nothing in %d of %d intervals", t.Idle, t.Intervals))
+		}
+		return who + ": " + strings.Join(parts, ", ")
+	})
 	_ = say(cause.PathQueue, words[cause.None]{
 		text: "connections have a round-trip time of several times their minimum: packets are queued on the path",
 		read: "ss(8); RFC 8289",

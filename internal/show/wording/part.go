@@ -56,6 +56,8 @@ var parts = []struct {
 	{"sockets", Part{"sockets", "ss -tuanpmieo"}},
 	{"connections", Part{"connections", "ss -tuanpmieo"}},
 	{"tcp info", Part{"state of TCP", "ss -tuanpmieo"}},
+	{diagfacts.Paths, Part{"state of TCP", "ss -tuanpmieo"}},
+	{diagfacts.Transfers, Part{"transfers of iperf", ""}},
 	{"tcp timers", Part{"timers of TCP", "ss -tuanpmieo"}},
 	{"tcp listeners", Part{"listeners", "ss -tuanpmieo"}},
 	{"udp sockets", Part{"UDP sockets", "ss -tuanpmieo"}},

@@ -1,6 +1,9 @@
 package connection
 
 import (
+	"math"
+	"slices"
+
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/netstate"
@@ -11,10 +14,10 @@ import (
 )
 
 // PathRules are about what single connections of a text say of their path: those that a person chose to
-// paste. Of a host that was read, the counters of TCP cover all connections.
+// paste, and those of tools that measure rates. Of a host that was read, the counters of TCP cover all connections.
 var PathRules = []rule.Rule{
-	{ID: cause.ConnectionLosses.Code, Host: true, Parts: []string{"tcp info"}, Find: rule.Each(rule.EveryHost, lossy)},
-	{ID: cause.PathQueue.Code, Host: true, Parts: []string{"tcp info"}, Find: rule.Each(rule.EveryHost, queueing)},
+	{ID: cause.ConnectionLosses.Code, Host: true, Parts: []string{facts.Paths}, Find: rule.Each(rule.EveryHost, lossy)},
+	{ID: cause.PathQueue.Code, Host: true, Parts: []string{facts.Paths}, Find: rule.Each(rule.EveryHost, queueing)},
 }
 
 // lossy finds connections that sent segments again.
@@ -47,7 +50,11 @@ func single(f facts.Trial, h *facts.Host, of cause.Of[cause.None], where func(ne
 	evidence func(netstate.Connection) any) *record.Finding {
 	finding := facts.Found(of, h, record.Possible, cause.None{})
 	is := func(c netstate.Connection) bool { return c.Info != nil && c.State == "ESTAB" && where(c) }
-	for _, c := range h.State.Notable {
+	list := slices.Clone(h.State.Notable)
+	for _, t := range h.State.Transfers {
+		list = append(list, connectionOf(t))
+	}
+	for _, c := range list {
 		if len(h.Pasted) > 0 && is(c) && len(finding.Facts) < 6 {
 			finding.With(h.Name, evidence(c))
 		}
@@ -56,4 +63,14 @@ func single(f facts.Trial, h *facts.Host, of cause.Of[cause.None], where func(ne
 		return nil
 	}
 	return onPaths(f, h, finding, is)
+}
+
+// connectionOf returns the TCP connection of a transfer with what was printed of it. It has segments in flight all the
+// time.
+func connectionOf(t netstate.Transfer) netstate.Connection {
+	const inFlight = 10
+	again, of := t.Segments()
+	return netstate.Connection{Local: t.From, Remote: t.To, State: netstate.TCPStates[netstate.TCPEstablished],
+		Info: &netstate.TCPInfo{TotalRetrans: uint32(min(again, math.MaxUint32)),
+			SegsOut: uint32(min(of, math.MaxUint32)), RTTUs: t.MeanRTTUs, MinRTTUs: t.MinRTTUs, Unacked: inFlight}}
 }

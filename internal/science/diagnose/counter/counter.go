@@ -48,10 +48,11 @@ type growth struct {
 // rule returns g as a rule for hosts. The names of counters that Linux does not have are linerate's own, so that the
 // rule does not describe itself by them.
 func (g growth) rule() rule.Rule {
-	r := rule.Rule{ID: g.cause.Code, Host: true, Own: g.own, Load: g.load, Foreign: g.foreign, Growth: true,
+	r := rule.Rule{ID: g.cause.Code, Host: true, Own: g.own, Load: g.load, Growth: true,
 		Find: rule.Each(rule.EveryHost, g.find), Parts: []string{facts.SNMP(g.counters...)}, Explains: g.explains,
 		AtPeers: g.atPeers}
-	if !g.foreign {
+	if r.If = rule.OtherSystem; !g.foreign {
+		r.If = nil
 		r.When = &rule.Growing{Counters: g.counters, Least: g.least, Of: g.of, Share: g.share, PerS: g.perS}
 	}
 	return r

@@ -15,10 +15,18 @@ const (
 	InterruptCounts = "interrupt counts"
 )
 
+// Parts of a text. Transfers are what tools that measure rates printed; Paths are what connections, those of such tools
+// too, say of their paths.
+const (
+	Paths     = "connection paths"
+	Transfers = "transfers"
+)
+
 // foreignParts are the parts that commands of the BSDs and macOS print. Of counters, the details say which.
 var foreignParts = []string{"interfaces", "addresses", "mtus", "macs", "bridges", "interface flags", "carrier", "nics",
 	"duplex", "link modes", "autonegotiation", "wireless", "bonds", "routes", EveryRoute, "neighbours", "sockets",
-	"connections", "tcp listeners", "udp sockets", "kernel log", "echo", "lldp", "cpus", "snmp", "interface counters",
+	"connections", Paths, Transfers,
+	"tcp listeners", "udp sockets", "kernel log", "echo", "lldp", "cpus", "snmp", "interface counters",
 	BufferPools, RingStates, InterruptCounts, Measurement}
 
 // Foreign reports whether the system of the host is not Linux and prints nothing that has a part.

@@ -120,6 +120,10 @@ var finerParts = map[string]finer{
 	}},
 	"tcp timers": {of: "sockets", has: func(h *Host) bool { return slices.Contains(h.Pasted, "tcp timers") }},
 	"tcp info":   {of: "sockets", has: func(h *Host) bool { return slices.Contains(h.Pasted, "tcp info") }},
+	Paths: {of: "sockets", has: func(h *Host) bool {
+		return slices.Contains(h.Pasted, "tcp info") || len(h.State.Transfers) > 0
+	}},
+	Transfers: {of: "", has: func(h *Host) bool { return len(h.State.Transfers) > 0 }},
 	"qdiscs": {of: "qdiscs", has: func(h *Host) bool {
 		return slices.ContainsFunc(h.Reading.End.Qdiscs, func(q netstate.QdiscCounters) bool { return q.Packets > 0 })
 	}},

@@ -12,7 +12,7 @@ import (
 
 // ForeignRules are about the memory for packets of the BSDs.
 var ForeignRules = []rule.Rule{
-	{ID: cause.BuffersShort.Code, Host: true, Own: true, Foreign: true, Parts: []string{facts.BufferPools},
+	{ID: cause.BuffersShort.Code, Host: true, Own: true, If: rule.OtherSystem, Parts: []string{facts.BufferPools},
 		Find: func(f facts.Trial) (findings []record.Finding) {
 			for _, h := range f.Hosts {
 				findings = append(findings, buffersShort(h)...)

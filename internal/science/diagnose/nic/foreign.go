@@ -11,9 +11,9 @@ import (
 
 // ForeignRules are about NICs of the BSDs.
 var ForeignRules = []rule.Rule{
-	{ID: cause.RingStalled.Code, Host: true, Foreign: true, Parts: []string{facts.RingStates},
+	{ID: cause.RingStalled.Code, Host: true, If: rule.OtherSystem, Parts: []string{facts.RingStates},
 		Find: rule.EachInterface(ringStalled), Explains: []string{"tx-dropped"}},
-	{ID: cause.InterruptsOfOneQueue.Code, Host: true, Foreign: true, Parts: []string{facts.InterruptCounts},
+	{ID: cause.InterruptsOfOneQueue.Code, Host: true, If: rule.OtherSystem, Parts: []string{facts.InterruptCounts},
 		Find: rule.EachInterface(interruptsOfOneQueue)},
 }
 

@@ -67,7 +67,8 @@ func (s *Set) Trial(f facts.Trial) (findings []record.Finding) {
 // for rules with Growth also to what was counted since the boot.
 func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 	e.Findings = []record.Finding{}
-	s.evaluate(now, func(r *Rule) bool { return !r.Foreign || foreign(now) }, func(r *Rule, found []record.Finding) {
+	about := func(r *Rule) bool { return slices.ContainsFunc(now.Hosts, r.about) }
+	s.evaluate(now, about, func(r *Rule, found []record.Finding) {
 		for i := range found {
 			inInterval(r, now, &found[i])
 		}
@@ -75,8 +76,10 @@ func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 		e.Unevaluated = append(e.Unevaluated, missing...)
 		// One host may have what another one lacks of a rule that compares them.
 		lack := 0
-		if r.Foreign {
-			lack = linuxes(now)
+		for _, h := range now.Hosts {
+			if !r.about(h) {
+				lack++
+			}
 		}
 		for _, m := range missing {
 			if m.Interfaces == "" {

@@ -13,7 +13,7 @@ import (
 // part. Of a part that a text has of some interfaces of a host only, the entry names the others.
 func lacking(r Rule, f facts.Trial) (list []record.Unevaluated) {
 	for _, h := range f.Hosts {
-		if r.Foreign && h.System == "" {
+		if !r.about(h) {
 			continue
 		}
 		if i := slices.IndexFunc(r.needs(), h.Foreign); i >= 0 {
@@ -53,3 +53,9 @@ func (r Rule) needs() []string {
 	}
 	return []string{"interfaces"}
 }
+
+// about reports whether the rule is about a host.
+func (r *Rule) about(h *facts.Host) bool { return r.If == nil || r.If(h) }
+
+// OtherSystem reports whether the system of a host is not Linux.
+func OtherSystem(h *facts.Host) bool { return h.System != "" }

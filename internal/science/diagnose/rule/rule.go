@@ -42,9 +42,9 @@ type Rule struct {
 	Holds func(*facts.Host, record.Flow) bool
 	// When is how much counters must grow for a finding; nil: the rule is not only about counters of Linux.
 	When *Growing
-	// Foreign reports whether the rule is about the BSDs and macOS only. Other rules are about Linux, and about
-	// those systems as well where what they print has the parts.
-	Foreign bool
+	// If reports whether the rule is about a host, of which it then needs the parts: the BSDs and macOS (OtherSystem),
+	// or what only some texts have. Nil: it is about all hosts.
+	If func(*facts.Host) bool
 	// Parts are the parts of a snapshot that the rule needs, with details where it uses single values of
 	// a part (facts.SNMP, facts.Parameters). None: the interfaces or, with Growth, their counters; of a
 	// rule for trials what only a measurement shows.

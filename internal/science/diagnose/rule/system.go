@@ -6,19 +6,6 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// linuxes counts the hosts whose system is Linux or not known.
-func linuxes(f facts.Trial) (n int) {
-	for _, h := range f.Hosts {
-		if h.System == "" {
-			n++
-		}
-	}
-	return n
-}
-
-// foreign reports whether a host has another system than Linux.
-func foreign(f facts.Trial) bool { return linuxes(f) < len(f.Hosts) }
-
 // systems names the system in the findings about hosts of other systems than Linux. The steps of these findings are
 // removed: they are settings and commands of Linux, and what is to be done there is text alone.
 func systems(f facts.Trial, findings []record.Finding) {
