@@ -29,6 +29,7 @@ var (
 	InterruptsDelayed  = each[Delay]("interrupts-delayed")
 	LROWhileForwarding = each[None]("lro-while-forwarding")
 	Wireless           = each[None]("wireless")
+	WirelessWeak       = each[None]("wireless-weak")
 	TransmitQueueShort = each[None]("transmit-queue-short")
 )
 

@@ -9,6 +9,14 @@ type (
 		Most      int    `json:"most"`
 		CPUs      int    `json:"cpus"` // of the host
 	}
+	// ServedInterrupts says how many of the interrupts of a NIC one CPU served since the boot.
+	ServedInterrupts struct {
+		First int   `json:"first"` // numbers of the interrupts
+		Last  int   `json:"last"`
+		CPU   int   `json:"cpu"`
+		Count int64 `json:"count"`
+		Of    int64 `json:"of"`
+	}
 	// Interrupts is the range of a NIC's interrupt numbers, and the CPUs that all of them may use.
 	Interrupts struct {
 		First int    `json:"first"`
@@ -96,6 +104,17 @@ type (
 	LROForwarding struct {
 		Interface string `json:"interface"`
 	}
+	// WirelessLink is what the driver of a wireless interface says of its link, as in netstate.WiFi.
+	WirelessLink struct {
+		Interface    string  `json:"interface"`
+		SignalDBm    int     `json:"signal_dbm,omitempty"`
+		RxMbps       float64 `json:"rx_mbps,omitempty"`
+		TxMbps       float64 `json:"tx_mbps,omitempty"`
+		TxPackets    int64   `json:"tx_packets,omitempty"`
+		TxRetries    int64   `json:"tx_retries,omitempty"`
+		TxFailed     int64   `json:"tx_failed,omitempty"`
+		FrequencyMHz int     `json:"frequency_mhz,omitempty"`
+	}
 	// Wireless is a wireless interface.
 	Wireless struct {
 		Interface string `json:"interface"`
@@ -110,6 +129,7 @@ type (
 var (
 	_ = is[Queues]("queues")
 	_ = is[Interrupts]("interrupts")
+	_ = is[ServedInterrupts]("served_interrupts")
 	_ = is[PCIe]("pcie")
 	_ = is[USB]("usb")
 	_ = is[Driver]("driver")
@@ -123,6 +143,7 @@ var (
 	_ = is[Coalescing]("coalescing")
 	_ = is[LROForwarding]("lro_forwarding")
 	_ = is[Wireless]("wireless")
+	_ = is[WirelessLink]("wireless_link")
 	_ = is[TransmitQueue]("transmit_queue")
 )
 

@@ -117,3 +117,49 @@ func TestReported(t *testing.T) {
 		}
 	}
 }
+
+// TestPiecesOfTexts: a finding goes by what the text has, however little that is, and a share of what it does not have
+// is none.
+func TestPiecesOfTexts(t *testing.T) {
+	const interrupts = `           CPU0       CPU1
+ 45:   98123456          0   PCI-MSI 524288-edge      eth0-rx-0
+ 46:          0          0   PCI-MSI 524289-edge      eth0-rx-1
+ 47:     123456       TX   PCI-MSI 524290-edge      eth0-tx-0
+`
+	link := func(signal, rate, retries string) string {
+		return "$ iw dev wlan0 station dump\nStation 12:34:56:78:9a:bc (on wlan0)\n\ttx packets:\t41200\n\ttx retries:\t" +
+			retries + "\n\tsignal:\t" + signal + " dBm\n\ttx bitrate:\t" + rate + " MBit/s\n"
+	}
+	for name, c := range map[string]struct {
+		text, found, evidence string
+		never                 string
+	}{
+		"retransmissions of an unknown number of segments": {"$ netstat -s | grep -i retrans\n    1182734 segments " +
+			"retransmitted\n$ nstat -az TcpExtListenOverflows\nTcpExtListenOverflows  88  0.0\n", "listen-overflow", `88`,
+			"tcp-retransmissions"},
+		"retransmissions of a known number": {"$ netstat -s | grep -i segments\n    9182734 segments sent out\n    " +
+			"1182734 segments retransmitted\n", "tcp-retransmissions", "1182734", ""},
+		"interrupts of one CPU": {strings.ReplaceAll(interrupts, "TX", "0"), "one-cpu-for-interrupts",
+			`"cpu":0,"count":98246912,"of":98246912`, ""},
+		"interrupts of two CPUs": {strings.ReplaceAll(interrupts, "TX", "9000000") + link("-80", "6.5", "0"),
+			"wireless-weak", `"signal_dbm":-80`, "one-cpu-for-interrupts"},
+		"a weak wireless link": {link("-78", "13.0", "30110"), "wireless-weak", `"tx_retries":30110`, ""},
+		"a good wireless link": {link("-48", "866.7", "900"), "", "", "wireless-weak"},
+	} {
+		p, err := pasted.Parse(c.text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		e := Hosts(p.Machines)
+		has := func(id, evidence string) bool {
+			return slices.ContainsFunc(e.Findings, func(f record.Finding) bool {
+				return f.ID == id && strings.Contains(diagnosetest.Facts(f), evidence)
+			})
+		}
+		unjudged := c.never != "tcp-retransmissions" || !slices.Contains(e.Evaluated, c.never)
+		if c.found != "" && !has(c.found, c.evidence) || c.never != "" && has(c.never, "") || !unjudged {
+			t.Errorf("%s: %+v", name, e.Findings)
+		}
+	}
+}

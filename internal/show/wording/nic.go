@@ -2,6 +2,7 @@ package wording
 
 import (
 	"fmt"
+	"strings"
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
@@ -41,9 +42,16 @@ var (
 		summary: inFull(func(a cause.Interrupts) string {
 			return fmt.Sprintf("all %d interrupts of DEV go to CPU %s", a.Count, a.CPU)
 		}),
-		fix:   []string{"run irqbalance; or:", theSteps},
-		read:  "Linux Documentation/core-api/irq/irq-affinity.rst",
-		found: "Three or more interrupts of a NIC all have the same single CPU.",
+		fixed: func(f record.Finding, _ cause.Interrupts) []string {
+			if len(f.Steps) == 0 {
+				return []string{"run irqbalance, or distribute them: /proc/irq/N/smp_affinity_list; if one queue has " +
+					"nearly all, see how the NIC distributes flows: ethtool -x DEV, ethtool -n DEV rx-flow-hash tcp4"}
+			}
+			return []string{"run irqbalance; or:", theSteps}
+		},
+		read: "Linux Documentation/core-api/irq/irq-affinity.rst",
+		found: "Three or more interrupts of a NIC all have the same single CPU; possible if one CPU served 95 % of " +
+			"a million interrupts since boot.",
 	})
 	_ = say(cause.OffloadOff, words[cause.Offload]{
 		summary: inFull(func(a cause.Offload) string {
@@ -150,6 +158,34 @@ var (
 		read:    "IEEE 802.11; iw(8)",
 		found:   "An interface with addresses is wireless.",
 	})
+	_ = say(cause.WirelessWeak, words[cause.None]{
+		summary: about("the wireless link of DEV is weak: its frames carry few bits, or are sent again"),
+		fix: []string{"nearer to the access point, or one that is nearer; 5 or 6 GHz where many share 2.4 GHz; a cable",
+			"iw dev DEV station dump while data is sent: signal, tx retries and bitrates"},
+		read: "IEEE 802.11; iw(8)",
+		found: "The signal of a wireless link is -75 dBm or less, or its bitrate below 30 Mbit/s: likely if both, or " +
+			"if half as many frames were sent again as there were packets, or 2 % failed, of at least 1000.",
+	})
+	_ = spell(func(_ string, w fact.WirelessLink) string {
+		var parts []string
+		if w.SignalDBm < 0 {
+			parts = append(parts, fmt.Sprintf("signal %d dBm", w.SignalDBm))
+		}
+		if w.RxMbps > 0 {
+			parts = append(parts, fmt.Sprintf("received at %g Mbit/s", w.RxMbps))
+		}
+		if w.TxMbps > 0 {
+			parts = append(parts, fmt.Sprintf("sent at %g Mbit/s", w.TxMbps))
+		}
+		if w.TxPackets > 0 {
+			parts = append(parts, fmt.Sprintf("%d frames sent again and %d given up, for %d packets", w.TxRetries,
+				w.TxFailed, w.TxPackets))
+		}
+		if w.FrequencyMHz > 0 {
+			parts = append(parts, fmt.Sprintf("%d MHz", w.FrequencyMHz))
+		}
+		return w.Interface + ": " + strings.Join(parts, ", ")
+	})
 	_ = say(cause.TransmitQueueShort, words[cause.None]{
 		summary: about("the transmit queue of DEV is short: bursts of several programs are dropped"),
 		fix:     []string{"ip link set dev DEV txqueuelen 1000, or the qdisc fq"},
@@ -162,6 +198,10 @@ var (
 	})
 	_ = spell(func(_ string, i fact.Interrupts) string {
 		return fmt.Sprintf("smp_affinity_list of interrupts %d to %d: %s", i.First, i.Last, i.CPUs)
+	})
+	_ = spell(func(_ string, i fact.ServedInterrupts) string {
+		return fmt.Sprintf("%d of %d interrupts (%d to %d) since boot were served by CPU %d", i.Count, i.Of, i.First,
+			i.Last, i.CPU)
 	})
 	_ = spell(func(_ string, p fact.PCIe) string {
 		name := p.Interface

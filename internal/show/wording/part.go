@@ -45,6 +45,7 @@ var parts = []struct {
 	{"queue lengths", Part{"transmit queues", "ip -d address"}},
 	{"pcie", Part{"PCIe links", "lspci -vv"}},
 	{"usb", Part{"USB", ""}},
+	{diagfacts.WiFi, Part{"wireless links", "iw dev IF link"}},
 	{"wireless", Part{"wireless links", "iw dev"}},
 	{"carrier changes", Part{"changes of carriers", "ip -s -s link; uptime"}},
 	{"bonds", Part{"bonds", "cat /proc/net/bonding/*"}},

@@ -51,6 +51,9 @@ func (g growth) rule() rule.Rule {
 	r := rule.Rule{ID: g.cause.Code, Host: true, Own: g.own, Load: g.load, Growth: true,
 		Find: rule.Each(rule.EveryHost, g.find), Parts: []string{facts.SNMP(g.counters...)}, Explains: g.explains,
 		AtPeers: g.atPeers}
+	if g.share > 0 && len(g.of) > 0 { // without them, the share is not known
+		r.Parts = append(r.Parts, facts.SNMP(g.of...))
+	}
 	if r.If = rule.OtherSystem; !g.foreign {
 		r.If = nil
 		r.When = &rule.Growing{Counters: g.counters, Least: g.least, Of: g.of, Share: g.share, PerS: g.perS}
@@ -64,6 +67,9 @@ func (g growth) find(_ facts.Trial, h *facts.Host) *record.Finding {
 		other = g.apart(h)
 	}
 	if grown-other.Packets < max(g.least, 1) || float64(grown) < g.share*float64(of) {
+		return nil
+	}
+	if g.share > 0 && of == 0 && len(h.Pasted) > 0 { // the text does not say of how many
 		return nil
 	}
 	finding := facts.Found(g.cause, h, g.confidence, cause.None{})

@@ -16,8 +16,9 @@ const (
 )
 
 // Parts of a text. Transfers are what tools that measure rates printed; Paths are what connections, those of such tools
-// too, say of their paths.
+// too, say of their paths. WiFi is what a driver says of a wireless link.
 const (
+	WiFi      = "wifi"
 	Paths     = "connection paths"
 	Transfers = "transfers"
 )

@@ -67,12 +67,13 @@ var finerParts = map[string]finer{
 	"pcie":       {of: "nics", has: anyNIC(func(n netstate.NIC) bool { return n.PCIe != nil })},
 	"usb":        {of: "nics", has: anyNIC(func(n netstate.NIC) bool { return n.USBMbps > 0 })},
 	"wireless":   {of: "nics", has: anyNIC(func(n netstate.NIC) bool { return n.Wireless })},
+	WiFi:         {of: "nics", has: anyNIC(func(n netstate.NIC) bool { return n.WiFi != nil })},
 	"queue lengths": {of: "nics", has: anyNIC(func(n netstate.NIC) bool {
 		return n.TxQueueLen > 0 && n.SpeedMbps > 0
 	})},
 	"receive queues": {of: "nics", has: anyNIC(func(n netstate.NIC) bool { return len(n.Queues) > 0 })},
 	"interrupts": {of: "nics", has: anyNIC(func(n netstate.NIC) bool {
-		return slices.ContainsFunc(n.IRQs, func(i netstate.IRQ) bool { return i.Affinity != "" })
+		return slices.ContainsFunc(n.IRQs, func(i netstate.IRQ) bool { return i.Affinity != "" || i.ByCPU != nil })
 	})},
 	RingStates:  {of: "nics", has: anyNIC(func(n netstate.NIC) bool { return n.RingStates })},
 	BufferPools: {of: "", has: func(h *Host) bool { return len(h.State.BufferPools) > 0 }},

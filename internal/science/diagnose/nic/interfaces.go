@@ -205,6 +205,28 @@ func oneQueue(p facts.Port) *record.Finding {
 			setting.NIC{Channels: []setting.Option{{Key: kind, Value: strconv.Itoa(min(most, p.Host.CPUs))}}})...)
 }
 
+// servedByOne is about a NIC whose interrupts were nearly all served by one CPU since the boot, whatever others may
+// serve them.
+func servedByOne(p facts.Port) *record.Finding {
+	const share, least = 0.95, 1_000_000
+	first, last, all := p.NIC.IRQs[0].IRQ, p.NIC.IRQs[len(p.NIC.IRQs)-1].IRQ, int64(0)
+	by := map[int]int64{}
+	for _, i := range p.NIC.IRQs {
+		for _, c := range i.ByCPU {
+			by[c.CPU] += c.Count
+			all += c.Count
+		}
+	}
+	for cpu, n := range by {
+		if all >= least && float64(n) >= share*float64(all) {
+			name := strconv.Itoa(cpu)
+			return found(cause.OneCPU, p, record.Possible, cause.Interrupts{Count: len(p.NIC.IRQs), CPU: name},
+				fact.ServedInterrupts{First: first, Last: last, CPU: cpu, Count: n, Of: all})
+		}
+	}
+	return nil
+}
+
 func oneCPU(p facts.Port) *record.Finding {
 	if len(p.NIC.IRQs) < 3 || p.Host.CPUs < 2 { // two are often a queue and the link
 		return nil
@@ -213,7 +235,7 @@ func oneCPU(p facts.Port) *record.Finding {
 	if first == "" || strings.ContainsAny(first, "-,") || slices.ContainsFunc(p.NIC.IRQs, func(i netstate.IRQ) bool {
 		return i.Affinity != first
 	}) {
-		return nil
+		return servedByOne(p)
 	}
 	return found(cause.OneCPU, p, record.Likely, cause.Interrupts{Count: len(p.NIC.IRQs), CPU: first},
 		fact.Interrupts{First: p.NIC.IRQs[0].IRQ, Last: p.NIC.IRQs[len(p.NIC.IRQs)-1].IRQ, CPUs: first}).

@@ -1,10 +1,13 @@
 package nic
 
 import (
+	"slices"
+
 	"fmt"
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -21,6 +24,8 @@ var TunedRules = []rule.Rule{
 	{ID: cause.LROWhileForwarding.Code, Host: true, Parts: []string{"rx-lro", "hardware",
 		facts.Parameters("net.ipv4.ip_forward")},
 		Find: rule.EachNIC(lroForwarding)},
+	{ID: cause.WirelessWeak.Code, Host: true, If: hasWiFi, Parts: []string{facts.WiFi},
+		Find: rule.EachNIC(wirelessWeak)},
 	{ID: cause.Wireless.Code, Host: true, Parts: []string{"wireless", "addresses"}, Find: rule.EachNIC(wireless)},
 	{ID: cause.TransmitQueueShort.Code, Host: true, Parts: []string{"queue lengths", "hardware"},
 		Find:     rule.EachNIC(queueShort),
@@ -70,6 +75,33 @@ func wireless(p facts.Port) *record.Finding {
 		return nil
 	}
 	return found(cause.Wireless, p, record.Possible, cause.None{}, fact.Wireless{Interface: p.Interface.Interface})
+}
+
+func hasWiFi(h *facts.Host) bool {
+	return slices.ContainsFunc(h.State.NICs, func(n netstate.NIC) bool { return n.WiFi != nil })
+}
+
+// wirelessWeak goes by the signal and by the frames that were sent again. Drivers count retries for each frame that is
+// sent, of which several may be of one packet. A low bitrate alone may be that of an idle link.
+func wirelessWeak(p facts.Port) *record.Finding {
+	const weakDBm, lowMbps, few = -75, 30, 1000
+	w := p.NIC.WiFi
+	if w == nil {
+		return nil
+	}
+	weak := w.SignalDBm < 0 && w.SignalDBm <= weakDBm
+	again := w.TxPackets >= few && 2*w.TxRetries >= w.TxPackets || w.TxPackets >= few && 50*w.TxFailed >= w.TxPackets
+	slow := w.TxMbps > 0 && w.TxMbps < lowMbps || w.RxMbps > 0 && w.RxMbps < lowMbps
+	confidence := record.Possible
+	switch {
+	case weak && slow, again:
+		confidence = record.Likely
+	case !weak && !slow:
+		return nil
+	}
+	return found(cause.WirelessWeak, p, confidence, cause.None{}, fact.WirelessLink{Interface: p.Interface.Interface,
+		SignalDBm: w.SignalDBm, RxMbps: w.RxMbps, TxMbps: w.TxMbps, TxPackets: w.TxPackets, TxRetries: w.TxRetries,
+		TxFailed: w.TxFailed, FrequencyMHz: w.FrequencyMHz})
 }
 
 func queueShort(p facts.Port) *record.Finding {
