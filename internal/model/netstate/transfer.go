@@ -28,9 +28,9 @@ type Transfer struct {
 const MostTransfers = 256
 
 // Segments returns how many segments were retransmitted, and about how many were sent: the size of a segment is that
-// of Ethernet with a MTU of 1500 where it was not printed. Of is 0 if one of both is not known.
+// of Ethernet with an MTU of 1500 where it was not printed. Both are 0 if one is not known.
 func (t Transfer) Segments() (again, of int64) {
-	if t.Retransmitted == nil || t.SentBytes == nil {
+	if t.Retransmitted == nil || t.SentBytes == nil || *t.Retransmitted < 0 || *t.SentBytes < 0 {
 		return 0, 0
 	}
 	mss := t.MSS

@@ -30,8 +30,9 @@ func beginsJSON(line string) bool { return line == "{" }
 
 // transferState is what the lines of iperf(1) and iperf3(1) after a command refer to.
 type transferState struct {
-	index           map[string]int // index in State.Transfers, by title and stream
-	reverse, server bool           // whether the other end sends; whether this end is the server
+	index           map[string]int       // index in State.Transfers, by title and stream
+	ends            map[string][2]string // this end and the other one, likewise
+	reverse, server bool                 // whether the other end sends; whether this end is the server
 	mss             int64
 }
 
@@ -80,9 +81,9 @@ func (m *machine) iperf(line string) bool {
 		t.server, t.reverse = false, false
 	case t.server && !t.reverse && strings.HasSuffix(strings.TrimRight(line, " "), "Retr  Cwnd"): // this end sends
 		t.reverse = true
-		for _, at := range t.index {
-			one := &m.State.Transfers[at]
-			one.From, one.To = one.To, one.From
+		for stream, at := range t.index {
+			one := ongoing{&m.State.Transfers[at]}
+			one.from(t.ends[stream], true)
 		}
 	}
 	if row := iperfMSS.FindStringSubmatch(line); row != nil {
@@ -90,10 +91,9 @@ func (m *machine) iperf(line string) bool {
 	}
 	if row := iperfStream.FindStringSubmatch(line); row != nil {
 		if one := m.transferOf(row[1]+row[2], true); one != nil {
-			one.From = socketName(row[3], row[4])
-			if one.To = socketName(row[5], row[6]); t.reverse != t.server {
-				one.From, one.To = one.To, one.From
-			}
+			ends := [2]string{socketName(row[3], row[4]), socketName(row[5], row[6])}
+			t.ends[row[1]+row[2]] = ends
+			one.from(ends, t.reverse == t.server)
 		}
 		return true
 	}
@@ -105,10 +105,12 @@ func (m *machine) iperf(line string) bool {
 	if one == nil {
 		return m.ignore()
 	}
-	if row[3] == "R" && !t.reverse || row[3] == "T" && t.reverse { // both directions at once
-		one.From, one.To = one.To, one.From
+	sends := t.reverse == t.server
+	if ends := t.ends[row[1]+row[2]]; row[3] != "" { // both directions at once
+		sends = row[3] == "T"
+		one.from(ends, sends)
 	}
-	one.row(row[4:], t)
+	one.row(row[4:], sends)
 	return true
 }
 
@@ -123,7 +125,7 @@ func (m *machine) transferOf(stream string, begins bool) *ongoing {
 		return nil
 	}
 	if t.index == nil {
-		t.index = map[string]int{}
+		t.index, t.ends = map[string]int{}, map[string][2]string{}
 	}
 	t.index[stream] = len(m.State.Transfers)
 	m.State.Transfers = append(m.State.Transfers, netstate.Transfer{Tool: "iperf", MSS: t.mss})
@@ -133,9 +135,16 @@ func (m *machine) transferOf(stream string, begins bool) *ongoing {
 // ongoing is a transfer of which lines are parsed.
 type ongoing struct{ *netstate.Transfer }
 
+// from sets the direction: sends says whether this end does.
+func (o *ongoing) from(ends [2]string, sends bool) {
+	if o.From, o.To = ends[0], ends[1]; !sends {
+		o.From, o.To = ends[1], ends[0]
+	}
+}
+
 // row adds a row: from, to, bytes, their unit and the rest of the line. A total begins at 0 and is the longest of
-// these. iperf3(1) says in it whose count it is; of iperf(1) it is that of the end that prints it.
-func (o *ongoing) row(row []string, t *transferState) {
+// these. iperf3(1) says in it whose count it is; of iperf(1) it is that of the end that prints it, which sends or not.
+func (o *ongoing) row(row []string, sends bool) {
 	from, _ := strconv.ParseFloat(row[0], 64)
 	to, _ := strconv.ParseFloat(row[1], 64)
 	number, _ := strconv.ParseFloat(row[2], 64)
@@ -153,7 +162,7 @@ func (o *ongoing) row(row []string, t *transferState) {
 	}
 	o.Seconds = to
 	switch {
-	case sender, !receiver && lost == nil && t.server == t.reverse:
+	case sender, !receiver && lost == nil && sends:
 		o.SentBytes = &bytes
 	default:
 		o.ReceivedBytes = &bytes

@@ -25,11 +25,15 @@ func TestTransfers(t *testing.T) {
 `, `[{"tool":"iperf","protocol":"tcp","from":"192.0.2.1:5201","to":"192.0.2.9:51000","seconds":1,` +
 			`"sent_bytes":262144,"received_bytes":262144,"retransmitted":3,"intervals":1}]`},
 		"both directions": {client + connected + "[  7] local 192.0.2.9 port 51002 connected to 192.0.2.1 port 5201\n" +
-			`[  5][TX-C]   0.00-2.00   sec   512 KBytes  2.10 Mbits/sec    0             sender
+			`[  5][TX-C]   0.00-1.00   sec   256 KBytes  2.10 Mbits/sec    0   1.12 MBytes
+[  7][RX-C]   0.00-1.00   sec   128 KBytes  1.05 Mbits/sec
+[  5][TX-C]   0.00-2.00   sec   512 KBytes  2.10 Mbits/sec    0             sender
 [  7][RX-C]   0.00-2.00   sec   256 KBytes  1.05 Mbits/sec    4             sender
+[  7][RX-C]   0.00-2.00   sec   250 KBytes  1.02 Mbits/sec                  receiver
 `, `[{"tool":"iperf","protocol":"tcp","from":"192.0.2.1:5201","to":"192.0.2.9:51002","seconds":2,` +
-			`"sent_bytes":262144,"retransmitted":4},{"tool":"iperf","protocol":"tcp","from":"192.0.2.9:51000",` +
-			`"to":"192.0.2.1:5201","seconds":2,"sent_bytes":524288,"retransmitted":0}]`},
+			`"sent_bytes":262144,"received_bytes":256000,"retransmitted":4,"intervals":1},` +
+			`{"tool":"iperf","protocol":"tcp","from":"192.0.2.9:51000","to":"192.0.2.1:5201","seconds":2,` +
+			`"sent_bytes":524288,"retransmitted":0,"intervals":1}]`},
 		"a server that sends": {"Server listening on 5201\nAccepted connection from 192.0.2.9, port 56522\n" +
 			`[  5] local 192.0.2.1 port 5201 connected to 192.0.2.9 port 51000
 [ ID] Interval           Transfer     Bitrate         Retr  Cwnd
