@@ -39,7 +39,6 @@ var interactive = []struct {
 // TestShells types lines in the shells that are installed: completions become the words
 // that they are, and nothing of a line or a name is executed.
 func TestShells(t *testing.T) {
-	kerneltest.Parallel(t)
 	names := []string{"old cable", "$(touch executed1)", "`touch executed2`x", `Karl's "old" cable: port $3!`,
 		"x;touch executed3;y", "ends with 'one'"}
 	for _, at := range interactive {
