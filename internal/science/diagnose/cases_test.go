@@ -139,6 +139,8 @@ func TestPiecesOfTexts(t *testing.T) {
 			"tcp-retransmissions"},
 		"retransmissions of a known number": {"$ netstat -s | grep -i segments\n    9182734 segments sent out\n    " +
 			"1182734 segments retransmitted\n", "tcp-retransmissions", "1182734", ""},
+		"datagrams, of which none had a listener": {"$ nstat -az UdpInDatagrams UdpNoPorts\nUdpInDatagrams  0  0.0\n" +
+			"UdpNoPorts  200  0.0\n", "udp-no-listener", "200", ""},
 		"interrupts of one CPU": {strings.ReplaceAll(interrupts, "TX", "0"), "one-cpu-for-interrupts",
 			`"cpu":0,"count":98246912,"of":98246912`, ""},
 		"interrupts of two CPUs": {strings.ReplaceAll(interrupts, "TX", "9000000") + link("-80", "6.5", "0"),

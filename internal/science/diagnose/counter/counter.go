@@ -69,7 +69,7 @@ func (g growth) find(_ facts.Trial, h *facts.Host) *record.Finding {
 	if grown-other.Packets < max(g.least, 1) || float64(grown) < g.share*float64(of) {
 		return nil
 	}
-	if g.share > 0 && of == 0 && len(h.Pasted) > 0 { // the text does not say of how many
+	if g.share > 0 && len(g.of) > 0 && h.Missing(facts.SNMP(g.of...)) != nil { // it is not known of how many
 		return nil
 	}
 	finding := facts.Found(g.cause, h, g.confidence, cause.None{})
