@@ -63,9 +63,18 @@ type examples struct {
 	helps                  map[string]string // what a verb's --help has printed
 }
 
-// run executes a command line in the empty directory and returns its stdout.
+// run executes a command line of a document and returns its stdout.
 func (e *examples) run(name, command string) string {
 	e.t.Helper()
+	out, errs, err := e.execute(command)
+	if err != nil {
+		e.t.Errorf("%s: %s: %v\n%s", name, command, err, errs)
+	}
+	return out
+}
+
+// execute executes a command line in the empty directory.
+func (e *examples) execute(command string) (stdout, stderr string, err error) {
 	ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
 	defer cancel()
 	var out, errs bytes.Buffer
@@ -73,32 +82,29 @@ func (e *examples) run(name, command string) string {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = e.dir, &out, &errs
 	cmd.Env = append(os.Environ(), "HOME="+e.dir, "XDG_STATE_HOME=", "PATH="+filepath.Dir(e.program)+
 		string(os.PathListSeparator)+os.Getenv("PATH"))
-	if err := cmd.Run(); err != nil {
-		e.t.Errorf("%s: %s: %v\n%s", name, command, err, errs.String())
-	}
-	return out.String()
+	err = cmd.Run()
+	return out.String(), errs.String(), err
 }
 
-// programs are those of a study: of a tool's command that it describes, and of a service.
-var programs = regexp.MustCompile(`(?:client|server): \[(\w+)[],]|program: (\w+)`)
+// missing matches what linerate says of a program that a study needs.
+var missing = regexp.MustCompile(`(\S+) is not installed`)
 
 // study checks a study. Its programs need not be on this machine: they are not run.
 func (e *examples) study(name, text string) {
 	e.studies++
-	for _, m := range programs.FindAllStringSubmatch(text, -1) {
-		program := m[1] + m[2]
-		if _, err := exec.LookPath(program); err != nil {
-			if err := os.WriteFile(filepath.Join(filepath.Dir(e.program), program), []byte("#!/bin/false\n"),
-				0o700); err != nil {
-				e.t.Fatal(err)
-			}
-		}
-	}
 	file := filepath.Join(e.dir, "example.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		e.t.Fatal(err)
 	}
-	e.run(name, "bin/linerate check example.yaml")
+	check := "bin/linerate check example.yaml"
+	_, errs, _ := e.execute(check)
+	for _, m := range missing.FindAllStringSubmatch(errs, -1) {
+		standIn := filepath.Join(filepath.Dir(e.program), m[1])
+		if err := os.WriteFile(standIn, []byte("#!/bin/false\n"), 0o700); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+	e.run(name, check)
 }
 
 func (e *examples) command(name, command string) {

@@ -59,8 +59,10 @@ type Queues struct {
 
 // Interrupts is for a NIC whose interrupts are all served by one CPU.
 type Interrupts struct {
-	Count int    `json:"count"` // number of interrupts that the NIC has
-	CPU   string `json:"cpu"`   // number of the CPU
+	// Count is the number of interrupts of the NIC, which only the CPU may serve. 0: others may, and it served nearly
+	// all.
+	Count int    `json:"count"`
+	CPU   string `json:"cpu"` // number of the CPU
 }
 
 // Offload says why segmentation offloads are off. Zero value: not because of scatter-gather.

@@ -41,6 +41,8 @@ type (
 		Remote   string `json:"remote"`
 		Segments int64  `json:"segments"`
 		Of       int64  `json:"of"` // all segments that it sent
+		// AssumedMSS is the size in bytes of a segment's data with which Of was computed from bytes. 0: Of was counted.
+		AssumedMSS int `json:"assumed_mss,omitempty"`
 	}
 )
 

@@ -24,18 +24,21 @@ type Transfer struct {
 	Idle      int `json:"idle_intervals,omitempty"`
 }
 
+// EthernetMSS is the size in bytes of a segment's data over IPv4 with timestamps at an MTU of 1500.
+const EthernetMSS = 1448
+
 // MostTransfers is how many transfers of a host are kept.
 const MostTransfers = 256
 
-// Segments returns how many segments were retransmitted, and about how many were sent: the size of a segment is that
-// of Ethernet with an MTU of 1500 where it was not printed. Both are 0 if one is not known.
+// Segments returns how many segments were retransmitted, and about how many were sent: the size of a segment is
+// EthernetMSS where it was not printed. Both are 0 if one is not known.
 func (t Transfer) Segments() (again, of int64) {
 	if t.Retransmitted == nil || t.SentBytes == nil || *t.Retransmitted < 0 || *t.SentBytes < 0 {
 		return 0, 0
 	}
 	mss := t.MSS
 	if mss <= 0 {
-		mss = 1448
+		mss = EthernetMSS
 	}
 	return *t.Retransmitted, *t.SentBytes/mss + *t.Retransmitted
 }

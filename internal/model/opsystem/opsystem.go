@@ -19,7 +19,7 @@ const (
 var names = map[string]string{"": "Linux", Linux: "Linux", FreeBSD: "FreeBSD", OpenBSD: "OpenBSD", MacOS: "macOS",
 	NetBSD: "NetBSD", DragonFly: "DragonFly BSD", OtherBSD: "BSD"}
 
-// Name returns the name of a system for display. Empty: it is none of the constants.
+// Name returns the name of a system for display; that of the empty text is Linux. Empty: it is none of the constants.
 func Name(system string) string { return names[system] }
 
 // Foreign returns the system that uname(1) prints as name, if it is one of the BSDs or macOS. Empty: it is Linux, or

@@ -58,11 +58,12 @@ var (
 	iperfStream = pattern.MustCompile(`^(.*?)\[ *(\*?\d{1,5})\] +local (\S+) port (\d{1,5}) connected (?:to|with) (\S+) ` +
 		`port (\d{1,5})`)
 	// "[  5][TX-C]   0.00-10.00  sec   219 MBytes   183 Mbits/sec  2012             sender"
-	iperfTotal = pattern.MustCompile(`^(.*?)\[ *(\*?\d{1,5})\](?:\[([TR])X-[CS]\])? +(\d+\.\d+) *- *(\d+\.\d+) +sec +([\d.]+)` +
-		` +([KMGT]?)Bytes +[\d.]+ +[KMGT]?bits/sec(.*)$`)
+	iperfTotal = pattern.MustCompile(`^(.*?)\[ *(\*?\d{1,5})\](?:\[([TR])X-[CS]\])? +(\d+\.\d+) *- *(\d+\.\d+) +sec ` +
+		`+([\d.]+) +([KMGT]?)Bytes +[\d.]+ +[KMGT]?bits/sec(.*)$`)
 	iperfRetransmitted = pattern.MustCompile(`^ +(\d{1,12}) +(?:[\d.]+ +[KMGT]?Bytes|sender)`)
 	iperfLost          = pattern.MustCompile(`^ +[\d.]+ ms +(-?\d{1,12})/ *(\d{1,12}) `)
-	iperfMSS           = pattern.MustCompile(`(?:TCP MSS: |MSS size |Control connection MSS |icwnd/mss/irtt=\d+/)(\d{1,5})`)
+	iperfMSS           = pattern.MustCompile(
+		`(?:TCP MSS: |MSS size |Control connection MSS |icwnd/mss/irtt=\d+/)(\d{1,5})`)
 )
 
 // iperf parses a line that iperf(1) or iperf3(1) prints.
@@ -111,6 +112,9 @@ func (m *machine) iperf(line string) bool {
 		one.from(ends, sends)
 	}
 	one.row(row[4:], sends)
+	if m.command.flag('b') || m.command.has("--bandwidth", "--bitrate") { // intervals without a byte are intended
+		one.Idle = 0
+	}
 	return true
 }
 
@@ -206,6 +210,7 @@ type iperfReport struct {
 		TestStart struct {
 			Protocol string  `json:"protocol"`
 			Reverse  float64 `json:"reverse"`
+			Rate     float64 `json:"target_bitrate"` // 0: as fast as possible
 		} `json:"test_start"`
 	} `json:"start"`
 	Intervals []struct {
@@ -254,7 +259,7 @@ func (m *machine) iperfJSON(s *section) {
 		for _, i := range r.Intervals {
 			for _, one := range i.Streams {
 				if one.Socket == c.Socket && !one.Omitted {
-					if t.Intervals++; one.Bytes == 0 {
+					if t.Intervals++; one.Bytes == 0 && r.Start.TestStart.Rate == 0 {
 						t.Idle++
 					}
 				}

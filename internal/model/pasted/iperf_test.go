@@ -19,6 +19,11 @@ func TestTransfers(t *testing.T) {
 [  5]   0.00-2.00   sec   112 MBytes   470 Mbits/sec                  receiver
 `, `[{"tool":"iperf","protocol":"tcp","from":"192.0.2.9:51000","to":"192.0.2.1:5201","seconds":2,` +
 			`"sent_bytes":121634816,"received_bytes":117440512,"retransmitted":12,"intervals":2,"idle_intervals":1}]`},
+		"a rate that is asked for": {"$ iperf3 -c 192.0.2.1 -b 100K\n" + client + connected +
+			`[  5]   0.00-1.00   sec   128 KBytes  1.05 Mbits/sec    0   14.1 KBytes
+[  5]   1.00-2.00   sec  0.00 Bytes  0.00 bits/sec    0   14.1 KBytes
+`, `[{"tool":"iperf","protocol":"tcp","from":"192.0.2.9:51000","to":"192.0.2.1:5201","seconds":1,` +
+			`"sent_bytes":131072,"retransmitted":0,"intervals":2}]`},
 		"the other end sends": {client + "Reverse mode, remote host 192.0.2.1 is sending\n" + connected +
 			`[  5]   0.00-1.00   sec   256 KBytes  2.10 Mbits/sec
 [  5]   0.00-1.00   sec   256 KBytes  2.10 Mbits/sec    3             sender

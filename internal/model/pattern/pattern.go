@@ -43,11 +43,15 @@ var (
 // MustCompile returns the pattern of a regular expression (regexp/syntax). It is for variables of packages: Check
 // compiles all patterns that were made. If the syntax is wrong, the first use of the pattern panics.
 func MustCompile(text string) *Pattern {
-	p := &Pattern{text, sync.OnceValue(func() *compiled { return compile(text) })}
+	p := lazy(text)
 	mu.Lock()
 	defer mu.Unlock()
 	all = append(all, p)
 	return p
+}
+
+func lazy(text string) *Pattern {
+	return &Pattern{text, sync.OnceValue(func() *compiled { return compile(text) })}
 }
 
 // Check compiles every pattern of the program. The error names the first one whose syntax is wrong. It is for tests.

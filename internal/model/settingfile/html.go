@@ -21,7 +21,8 @@ var _ = register(&format{
 })
 
 // htmlHead matches the beginning of a page.
-var htmlHead = pattern.MustCompile(`(?i)\A[\s\x{feff}]*(<!--[^>]*-->\s*)*(<\?xml[^>]*\?>\s*)?<(!doctype html|html[\s>])`)
+var htmlHead = pattern.MustCompile(`(?i)\A[\s\x{feff}]*(<!--[^>]*-->\s*)*(<\?xml[^>]*\?>\s*)?` +
+	`<(!doctype html|html[\s>])`)
 
 // htmlReader reads a page.
 type htmlReader struct {

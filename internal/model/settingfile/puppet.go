@@ -48,7 +48,8 @@ var _ = register(&format{
 var puppetResource = pattern.MustCompile(`(?m)^\s*sysctl(::\w+)?\s*\{\s*['"\[$]`)
 
 // puppetToken matches a token of a manifest: a comment, a string, a name, an arrow, or a sign.
-var puppetToken = pattern.MustCompile(`#[^\n]*|/\*(?s:.*?)\*/|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\$?(?:::)?\w[\w:-]*|` +
+var puppetToken = pattern.MustCompile(`#[^\n]*|/\*(?s:.*?)\*/|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|` +
+	`\$?(?:::)?\w[\w:-]*|` +
 	`=>|\s+|.`)
 
 // lexeme is a token of a text with its line.

@@ -64,7 +64,8 @@ func (f *File) withoutPrompts(text string) string {
 }
 
 // shellCommand matches a line that is a command with which people set something.
-var shellCommand = pattern.MustCompile(`^(sudo\s+)?(/(usr/)?s?bin/)?((sysctl|ethtool|ip|ifconfig|tc|modprobe|cpupower|` +
+var shellCommand = pattern.MustCompile(`^(sudo\s+)?(/(usr/)?s?bin/)?((sysctl|ethtool|ip|ifconfig|tc|modprobe|` +
+	`cpupower|` +
 	`docker|` +
 	`podman|systemctl|nmcli|uci|kubectl|ssh|export|sed)\s+\S|(echo|printf|cat)\s.*(>|\|\s*(sudo\s+)?tee)|` +
 	`for\s+\w+\s+in\s)`)

@@ -181,7 +181,7 @@ func (d *planDocument) leaveOut(left []record.LeftOut, err error) {
 		d.Warnings = append(d.Warnings, text)
 	}
 	if err != nil {
-		d.Warnings = append(d.Warnings, "this machine cannot make it: "+plain.Line(err.Error()))
+		d.Warnings = append(d.Warnings, "a run fails on this machine: "+plain.Line(err.Error()))
 	}
 }
 

@@ -41,7 +41,8 @@ type pageContent struct {
 }
 
 // quantity matches a number and its unit.
-var quantity = pattern.MustCompile(`([0-9]) (%|(?:[kMGT]i?)?(?:bit/s|bits?|B/s|B|bytes?)\b|[kM]?/s\b|[nµm]?s\b|[mh]\b)`)
+var quantity = pattern.MustCompile(
+	`([0-9]) (%|(?:[kMGT]i?)?(?:bit/s|bits?|B/s|B|bytes?)\b|[kM]?/s\b|[nµm]?s\b|[mh]\b)`)
 
 // unbroken keeps quantities on one line by non-breaking spaces. It must not be applied to commands
 // and data that readers copy.

@@ -42,6 +42,10 @@ var (
 		return fmt.Sprintf("%s from %s: %d bytes wait to be read", c.Local, c.Remote, c.Bytes)
 	})
 	_ = spell(func(_ string, c fact.Retransmitted) string {
+		if c.AssumedMSS > 0 {
+			return fmt.Sprintf("%s to %s: %d of about %d segments were sent again, at %d bytes in each", c.Local,
+				c.Remote, c.Segments, c.Of, c.AssumedMSS)
+		}
 		return fmt.Sprintf("%s to %s: %d of %d segments were sent again", c.Local, c.Remote, c.Segments, c.Of)
 	})
 

@@ -40,6 +40,9 @@ var (
 	})
 	_ = say(cause.OneCPU, words[cause.Interrupts]{
 		summary: inFull(func(a cause.Interrupts) string {
+			if a.Count == 0 {
+				return fmt.Sprintf("nearly all interrupts of DEV were served by CPU %s", a.CPU)
+			}
 			return fmt.Sprintf("all %d interrupts of DEV go to CPU %s", a.Count, a.CPU)
 		}),
 		fixed: func(f record.Finding, _ cause.Interrupts) []string {
@@ -160,7 +163,7 @@ var (
 	})
 	_ = say(cause.WirelessWeak, words[cause.None]{
 		summary: about("the wireless link of DEV is weak: its frames carry few bits, or are sent again"),
-		fix: []string{"nearer to the access point, or one that is nearer; 5 or 6 GHz where many share 2.4 GHz; a cable",
+		fix: []string{"move nearer to the access point, or add one; 5 or 6 GHz where many share 2.4 GHz; or a cable",
 			"iw dev DEV station dump while data is sent: signal, tx retries and bitrates"},
 		read: "IEEE 802.11; iw(8)",
 		found: "The signal of a wireless link is -75 dBm or less, or its bitrate below 30 Mbit/s: likely if both, or " +

@@ -27,8 +27,12 @@ func lossy(f facts.Trial, h *facts.Host) *record.Finding {
 		i := c.Info
 		return i.TotalRetrans >= least && float64(i.TotalRetrans) >= share*float64(i.SegsOut)
 	}, func(c netstate.Connection) any {
+		assumed := 0
+		if c.Info.SndMSS == 0 {
+			assumed = netstate.EthernetMSS
+		}
 		return fact.Retransmitted{Local: c.Local, Remote: c.Remote, Segments: int64(c.Info.TotalRetrans),
-			Of: int64(c.Info.SegsOut)}
+			Of: int64(c.Info.SegsOut), AssumedMSS: assumed}
 	})
 }
 
@@ -70,7 +74,9 @@ func single(f facts.Trial, h *facts.Host, of cause.Of[cause.None], where func(ne
 func connectionOf(t netstate.Transfer) netstate.Connection {
 	const inFlight = 10
 	again, of := t.Segments()
+	info := &netstate.TCPInfo{SndMSS: uint32(min(max(t.MSS, 0), math.MaxUint16)), RTTUs: t.MeanRTTUs,
+		MinRTTUs: t.MinRTTUs, Unacked: inFlight}
+	info.TotalRetrans, info.SegsOut = uint32(min(again, math.MaxUint32)), uint32(min(of, math.MaxUint32))
 	return netstate.Connection{Local: t.From, Remote: t.To, State: netstate.TCPStates[netstate.TCPEstablished],
-		Info: &netstate.TCPInfo{TotalRetrans: uint32(min(again, math.MaxUint32)),
-			SegsOut: uint32(min(of, math.MaxUint32)), RTTUs: t.MeanRTTUs, MinRTTUs: t.MinRTTUs, Unacked: inFlight}}
+		Info: info}
 }

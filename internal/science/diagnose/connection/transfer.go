@@ -63,20 +63,22 @@ func datagramsLost(_ facts.Trial, h *facts.Host) *record.Finding {
 	return finding
 }
 
-// transferStalled finds transfers of which most intervals are without a byte.
+// transferStalled finds transfers of which most intervals are without a byte. One at a low rate that the text does not
+// have may be among them.
 func transferStalled(_ facts.Trial, h *facts.Host) *record.Finding {
 	const least = 3
-	return transferred(h, cause.TransferStalled, record.Likely, func(t netstate.Transfer) bool {
+	return transferred(h, cause.TransferStalled, record.Possible, func(t netstate.Transfer) bool {
 		return t.Idle >= least && 2*t.Idle > t.Intervals
 	}, func(t netstate.Transfer) fact.Transferred {
 		return fact.Transferred{Idle: t.Idle, Intervals: t.Intervals}
 	})
 }
 
-// senderAhead finds TCP connections whose sender counts bytes that the receiver has not read.
+// senderAhead finds TCP connections whose sender counts bytes that the receiver has not read. That makes the figure
+// doubtful, and no path slow.
 func senderAhead(_ facts.Trial, h *facts.Host) *record.Finding {
 	const share, least = 0.02, 1 << 20
-	return transferred(h, cause.SenderAhead, record.Certain, func(t netstate.Transfer) bool {
+	return transferred(h, cause.SenderAhead, record.Possible, func(t netstate.Transfer) bool {
 		if t.Protocol == "udp" || t.SentBytes == nil || t.ReceivedBytes == nil {
 			return false
 		}

@@ -54,8 +54,9 @@ func (g growth) rule() rule.Rule {
 	if g.share > 0 && len(g.of) > 0 { // without them, the share is not known
 		r.Parts = append(r.Parts, facts.SNMP(g.of...))
 	}
-	if r.If = rule.OtherSystem; !g.foreign {
-		r.If = nil
+	if g.foreign {
+		r.If = rule.OtherSystem
+	} else {
 		r.When = &rule.Growing{Counters: g.counters, Least: g.least, Of: g.of, Share: g.share, PerS: g.perS}
 	}
 	return r

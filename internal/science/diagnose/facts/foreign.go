@@ -15,14 +15,6 @@ const (
 	InterruptCounts = "interrupt counts"
 )
 
-// Parts of a text. Transfers are what tools that measure rates printed; Paths are what connections, those of such tools
-// too, say of their paths. WiFi is what a driver says of a wireless link.
-const (
-	WiFi      = "wifi"
-	Paths     = "connection paths"
-	Transfers = "transfers"
-)
-
 // foreignParts are the parts that commands of the BSDs and macOS print. Of counters, the details say which.
 var foreignParts = []string{"interfaces", "addresses", "mtus", "macs", "bridges", "interface flags", "carrier", "nics",
 	"duplex", "link modes", "autonegotiation", "wireless", "bonds", "routes", EveryRoute, "neighbours", "sockets",

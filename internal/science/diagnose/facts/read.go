@@ -147,6 +147,14 @@ var finerParts = map[string]finer{
 	Measurement:       {of: "", has: func(h *Host) bool { return false }},
 }
 
+// Parts of a text. Transfers are what tools that measure rates printed; Paths are what connections, those of such tools
+// too, say of their paths. WiFi is what a driver says of a wireless link.
+const (
+	WiFi      = "wifi"
+	Paths     = "connection paths"
+	Transfers = "transfers"
+)
+
 // Offloads are the features without which each packet costs more CPU time.
 var Offloads = []string{"rx-gro", "tx-generic-segmentation", "tx-tcp-segmentation", "rx-checksum"}
 

@@ -219,8 +219,7 @@ func servedByOne(p facts.Port) *record.Finding {
 	}
 	for cpu, n := range by {
 		if all >= least && float64(n) >= share*float64(all) {
-			name := strconv.Itoa(cpu)
-			return found(cause.OneCPU, p, record.Possible, cause.Interrupts{Count: len(p.NIC.IRQs), CPU: name},
+			return found(cause.OneCPU, p, record.Possible, cause.Interrupts{CPU: strconv.Itoa(cpu)},
 				fact.ServedInterrupts{First: first, Last: last, CPU: cpu, Count: n, Of: all})
 		}
 	}

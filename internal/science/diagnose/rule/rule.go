@@ -42,12 +42,12 @@ type Rule struct {
 	Holds func(*facts.Host, record.Flow) bool
 	// When is how much counters must grow for a finding; nil: the rule is not only about counters of Linux.
 	When *Growing
-	// If reports whether the rule is about a host, of which it then needs the parts: the BSDs and macOS (OtherSystem),
-	// or what only some texts have. Nil: it is about all hosts.
+	// If reports whether the rule is about a host: one of the BSDs or macOS (OtherSystem), or one whose text has a
+	// tool's output. Of other hosts it is neither evaluated nor named as not evaluated. Nil: it is about all hosts.
 	If func(*facts.Host) bool
-	// Parts are the parts of a snapshot that the rule needs, with details where it uses single values of
-	// a part (facts.SNMP, facts.Parameters). None: the interfaces or, with Growth, their counters; of a
-	// rule for trials what only a measurement shows.
+	// Parts are the parts of a snapshot without which the rule is not evaluated, though some of them may be enough for
+	// a finding, with details where it uses single values of a part (facts.SNMP, facts.Parameters). None: the
+	// interfaces or, with Growth, their counters; of a rule for trials what only a measurement shows.
 	Parts []string
 	// Explains are the rules whose findings on the same host follow from those of this rule. AtPeers
 	// are the rules whose findings follow from it on other hosts, whose connections lead to this one.
