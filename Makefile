@@ -34,10 +34,12 @@ faults: ## plant faults in labs and have doctor find each; writes docs/results/f
 	LINERATE_REQUIRE_NETNS=1 LINERATE_LONG=1 go test -v -count=1 -timeout 1800s ./internal/host/hoststate -update
 	go test -count=1 ./internal/show/wording -update
 
-long: build ## the tests of whole studies, of waits and of what misled new users, which make test leaves out
+long: build ## what make test leaves out: whole studies, waits, the recipes of CONTRIBUTING.md, the portable code
 	@script/setup test
 	LINERATE_REQUIRE_NETNS=1 LINERATE_LONG=1 go test -v -count=1 -p 1 -timeout 1200s -run "^($$(script/marked Long))$$" ./internal/control/run ./internal/show/cli
 	script/first-use
+	go test -count=1 -timeout 890s ./internal/arch/recipes
+	script/portable
 
 soak: ## the tests that take minutes or hours, in network namespaces (LINERATE_SOAK=10m)
 	@script/setup test
