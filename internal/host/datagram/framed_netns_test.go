@@ -51,7 +51,8 @@ func framesArrive(t *testing.T, mode string) {
 			got.Lost != got.LostInBuffer || got.Reordered != 0 || got.Duplicates != 0 || got.Stale != 0 {
 			t.Errorf("%+v: sent %+v (%v), received %+v (%v)", c, sent, s.Error, got, r.Error)
 		}
-		if got.Lost == 0 && r.ReceivedBytes != s.WrittenBytes || sent.Bytes != c.bytes {
+		// Without a rate, the last frames may have found the buffer full, which no later frame shows.
+		if got.Received == sent.Sent && r.ReceivedBytes != s.WrittenBytes || sent.Bytes != c.bytes {
 			t.Errorf("%+v: %d bytes written as %d each, %d received", c, s.WrittenBytes, sent.Bytes, r.ReceivedBytes)
 		}
 		if mode != "" && s.Mode != mode || s.Mode != packet.Program && s.Mode != packet.Socket ||

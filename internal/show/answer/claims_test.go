@@ -18,8 +18,8 @@ import (
 // allowed for the number of runs.
 func TestNoFixFromChance(t *testing.T) {
 	const (
-		limit, blocks, runs = 956e6, 4, 200
-		most                = 0.03*runs + 3*2.4 // √(0.03 × 0.97 × runs)
+		limit, blocks, runs = 956e6, 4, 100
+		most                = 0.03*runs + 3*1.7 // √(0.03 × 0.97 × runs)
 	)
 	for name, trial := range map[string]func(*rand.Rand) float64{
 		"one link or two": func(r *rand.Rand) float64 {

@@ -41,7 +41,8 @@ func TestAttacks(t *testing.T) {
 			t.Errorf("%s: %+v", trial.Treatment, a)
 		}
 	}
-	if answered["not attacked"] < 0.8 || answered["cookies"] < 0.8 || answered["no cookies"] > 0.4 {
+	// On a busy machine some answers come after the window, attacked or not.
+	if answered["no cookies"] >= min(answered["not attacked"], answered["cookies"])/2 {
 		t.Errorf("answered: %v", answered)
 	}
 	for _, args := range [][]string{{"report", "latest"}, {"export", "latest", "--table", "attacks"}} {
