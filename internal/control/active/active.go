@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -49,9 +48,9 @@ type Claim struct {
 func Enter(dir string, work Work) (*Claim, []Work, error) {
 	c := &Claim{dir: dir, work: work}
 	var others []Work
-	err := c.alone(func() error {
+	err := c.alone(func(dir *file.Directory) error {
 		others = look(dir)
-		return c.mark()
+		return c.mark(dir)
 	})
 	if err != nil {
 		return nil, others, fmt.Errorf("mark this process as active: %w", err)
@@ -67,7 +66,7 @@ func Wait(ctx context.Context, dir string, work Work, elsewhere func() []Work, m
 	var before []Work
 	for {
 		var others []Work
-		err := c.alone(func() error {
+		err := c.alone(func(dir *file.Directory) error {
 			if others = look(dir); elsewhere != nil {
 				others = append(others, elsewhere()...)
 			}
@@ -75,7 +74,7 @@ func Wait(ctx context.Context, dir string, work Work, elsewhere func() []Work, m
 				return nil
 			}
 			c.work.Since = time.Now()
-			return c.mark()
+			return c.mark(dir)
 		})
 		switch {
 		case err != nil && !errors.Is(err, file.ErrLocked):
@@ -101,7 +100,7 @@ func (c *Claim) Describe(what string) {
 	}
 	c.work.What = what
 	// Under the directory's lock, so that no reader sees a partial text.
-	_ = c.alone(func() error { c.lock.Describe(c.text()); return nil })
+	_ = c.alone(func(*file.Directory) error { c.lock.Describe(c.text()); return nil })
 }
 
 // Leave ends the claim; a nil claim does nothing.
@@ -112,29 +111,19 @@ func (c *Claim) Leave() error {
 	return c.lock.Unlock()
 }
 
-// alone calls f while no other process is in alone.
-func (c *Claim) alone(f func() error) error {
-	err := os.Mkdir(c.dir, 0o777)
-	if err == nil {
-		// Writable by every user, each of whom may remove only own files; Mkdir applies the umask.
-		err = os.Chmod(c.dir, 0o777|fs.ModeSticky)
-	} else if errors.Is(err, fs.ErrExist) {
-		err = nil
-	}
+// alone calls f with the opened directory while no other process is in alone.
+func (c *Claim) alone(f func(*file.Directory) error) error {
+	dir, err := file.OpenShared(c.dir)
 	if err != nil {
 		return err
 	}
-	unlock, err := file.LockDirectory(c.dir, patience)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f(), unlock())
+	err = dir.Alone(patience, func() error { return f(dir) })
+	return errors.Join(err, dir.Close())
 }
 
 // mark creates the file and locks it.
-func (c *Claim) mark() (err error) {
-	name := fmt.Sprintf("%d-%016x", os.Getpid(), rand.Uint64())
-	c.lock, err = file.LockFile(filepath.Join(c.dir, name), c.text())
+func (c *Claim) mark(dir *file.Directory) (err error) {
+	c.lock, err = dir.LockFile(fmt.Sprintf("%d-%016x", os.Getpid(), rand.Uint64()), c.text())
 	return err
 }
 
@@ -147,29 +136,15 @@ func (c *Claim) text() string {
 const mostEntries = 1024
 
 // look returns the work of others, the earliest first, and removes the files of killed processes.
-func look(dir string) []Work {
+func look(dir *file.Directory) []Work {
 	var others []Work
-	opened, err := os.Open(dir)
-	if err != nil {
-		return nil
-	}
-	defer opened.Close()
-	entries, _ := opened.ReadDir(mostEntries)
-	for _, entry := range entries {
-		path := filepath.Join(dir, entry.Name())
-		locked, text, err := file.LockText(path)
-		switch {
-		case err != nil: // not one of our files
-		case !locked:
-			_ = os.Remove(path) // fails if it is another user's
-		default:
-			var work Work
-			if json.Unmarshal([]byte(text), &work) != nil || strings.TrimSpace(work.What) == "" {
-				work = Work{What: "another measurement"}
-			}
-			work.Since = work.Since.UTC() // for comparisons
-			others = append(others, work)
+	for _, text := range dir.Locked(mostEntries) {
+		var work Work
+		if json.Unmarshal([]byte(text), &work) != nil || strings.TrimSpace(work.What) == "" {
+			work = Work{What: "another measurement"}
 		}
+		work.Since = work.Since.UTC() // for comparisons
+		others = append(others, work)
 	}
 	slices.SortFunc(others, func(a, b Work) int { return a.Since.Compare(b.Since) })
 	return others

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"linerate/internal/kernel/file"
 )
 
 func enter(t *testing.T, dir, what string) (*Claim, []Work) {
@@ -168,7 +170,12 @@ func TestLookIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	look(dir) // removes what is not locked
+	shared, err := file.OpenShared(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shared.Close()
+	look(shared) // removes what is not locked
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 100 {
 		t.Errorf("%d files are left, %v: expected that %d were read", len(left), err, mostEntries)
 	}

@@ -9,10 +9,8 @@ package caused
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -117,19 +115,15 @@ func (l *ledger) of(user int) string {
 
 // save adds to this user's file of a namespace.
 func (l *ledger) save(name string, more [events]int64) error {
-	dir := l.of(os.Geteuid())
-	if err := os.Mkdir(dir, 0o755); err == nil {
-		if err := os.Chmod(dir, 0o755); err != nil { // Mkdir applies the umask, and others read the account
-			return err
-		}
-	} else if !errors.Is(err, fs.ErrExist) {
+	dir, err := file.OpenOwn(l.of(os.Geteuid()))
+	if err != nil {
 		return err
 	}
-	if err := file.OwnedDirectory(dir, os.Geteuid()); err != nil {
-		return err
-	}
-	l.tidy.Do(l.removeOld)
-	f, err := file.CreateShared(filepath.Join(dir, name), mostBytes)
+	defer dir.Close()
+	l.tidy.Do(func() {
+		dir.RemoveOld(keep, mostEntries, func(name string) bool { return strings.HasPrefix(name, first) })
+	})
+	f, err := dir.Create(name, mostBytes)
 	if err != nil {
 		return err
 	}
@@ -187,10 +181,12 @@ func (l *ledger) read() map[string]int64 {
 	}
 	users := []int{0, os.Geteuid()}
 	for _, user := range slices.Compact(users) {
-		if file.OwnedDirectory(l.of(user), user) != nil {
+		dir, err := file.OpenOf(l.of(user), user)
+		if err != nil {
 			continue
 		}
-		f, err := file.OpenShared(filepath.Join(l.of(user), name), mostBytes)
+		f, err := dir.Open(name, mostBytes)
+		dir.Close()
 		if err != nil {
 			continue // there is none
 		}
@@ -217,17 +213,9 @@ func namespace() (string, error) {
 	return fmt.Sprintf("%d-%d", ns.Inode, ns.Cookie), nil
 }
 
-// keep is how long the file of a namespace other than the machine's first is kept.
-const keep = 24 * time.Hour
-
-// removeOld removes this user's files of namespaces that have probably ended. The directory is this user's.
-func (l *ledger) removeOld() {
-	dir := l.of(os.Geteuid())
-	entries, _ := os.ReadDir(dir)
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err == nil && time.Since(info.ModTime()) > keep && !strings.HasPrefix(entry.Name(), first) {
-			_ = os.Remove(filepath.Join(dir, entry.Name()))
-		}
-	}
-}
+// Files of other namespaces than the machine's first, which have probably ended, are removed when they are older than
+// keep, of at most mostEntries at a time.
+const (
+	keep        = 24 * time.Hour
+	mostEntries = 4096
+)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -25,7 +26,8 @@ const (
 // descriptor, so it ends with its holder's process, also by SIGKILL. Unlike fcntl(2)
 // locks it excludes two holders in one process.
 type FileLock struct {
-	path string
+	in   *os.Root // the directory of the file
+	name string
 	file *os.File
 }
 
@@ -33,14 +35,27 @@ type FileLock struct {
 // Unlock removes it; a killed holder leaves it unlocked, and the next one reuses it. If another holder has the
 // lock, the error wraps ErrLocked and includes the holder's text.
 func LockFile(path, what string) (*FileLock, error) {
+	in, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	lock, err := lockIn(in, filepath.Base(path), what)
+	if err != nil {
+		in.Close()
+	}
+	return lock, err
+}
+
+// lockIn locks a file in a directory, which the lock closes in the end.
+func lockIn(in *os.Root, name, what string) (*FileLock, error) {
 	for deadline := time.Now().Add(momentary); ; {
-		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		file, err := in.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 		if err != nil {
 			return nil, err
 		}
 		err = flock(file, true)
-		if err == nil && Current(file, path) {
-			lock := &FileLock{path, file}
+		if err == nil && current(file, in, name) {
+			lock := &FileLock{in, name, file}
 			lock.Describe(what)
 			return lock, nil
 		}
@@ -49,10 +64,10 @@ func LockFile(path, what string) (*FileLock, error) {
 		case err == nil:
 			continue // the previous holder removed it while we opened it
 		case !errors.Is(err, ErrLocked):
-			return nil, fmt.Errorf("flock %s: %w", path, err)
+			return nil, fmt.Errorf("flock %s: %w", name, err)
 		case time.Now().After(deadline):
-			text, _ := os.ReadFile(path)
-			return nil, fmt.Errorf("%s: %w: %s", path, ErrLocked, strings.TrimSpace(string(text)))
+			_, text, _ := lockText(in, name)
+			return nil, fmt.Errorf("%s: %w: %s", filepath.Join(in.Name(), name), ErrLocked, text)
 		}
 		time.Sleep(lockPoll)
 	}
@@ -67,17 +82,25 @@ func (l *FileLock) Describe(what string) {
 
 // FileLocked reports whether path is locked; false if it does not exist.
 func FileLocked(path string) (bool, error) {
-	locked, _, err := LockText(path)
+	in, err := os.OpenRoot(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer in.Close()
+	locked, _, err := lockText(in, filepath.Base(path))
 	return locked, err
 }
 
 // mostLockText limits how much of a lock's text is read, since others may write it.
 const mostLockText = 4 << 10
 
-// LockText reports whether path is locked, and the holder's text. It fails on a link, a pipe or another special
-// file, because the directory may be shared with other users.
-func LockText(path string) (locked bool, text string, err error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+// lockText reports whether a file is locked, and the holder's text. It fails on a pipe or another special file,
+// because the directory may be shared with other users.
+func lockText(in *os.Root, name string) (locked bool, text string, err error) {
+	file, err := in.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, "", nil
 	}
@@ -86,7 +109,7 @@ func LockText(path string) (locked bool, text string, err error) {
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return false, "", errors.Join(fmt.Errorf("%s: expected a regular file", path), err)
+		return false, "", errors.Join(fmt.Errorf("%s: expected a regular file", name), err)
 	}
 	// Shared, so that two concurrent calls do not see each other.
 	err = flock(file, false)
@@ -104,23 +127,41 @@ func LockDirectory(path string, timeout time.Duration) (unlock func() error, err
 	if err != nil {
 		return nil, err
 	}
-	for deadline := time.Now().Add(timeout); ; {
-		if err = flock(dir, true); err == nil {
-			return dir.Close, nil
+	if err := lockWithin(dir, timeout); err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir.Close, nil
+}
+
+// lockWithin locks an open file. It waits for other holders until the timeout.
+func lockWithin(file *os.File, timeout time.Duration) error {
+	for deadline := time.Now().Add(timeout); ; time.Sleep(lockPoll) {
+		err := flock(file, true)
+		if err == nil {
+			return nil
 		}
 		if !errors.Is(err, ErrLocked) || time.Now().After(deadline) {
-			dir.Close()
-			return nil, fmt.Errorf("flock %s: %w", path, err)
+			return fmt.Errorf("flock %s: %w", file.Name(), err)
 		}
-		time.Sleep(lockPoll)
 	}
 }
 
 // Unlock releases the lock and removes its file.
 func (l *FileLock) Unlock() error {
-	// Removed while locked: LockFile in another process that has opened it sees with Current that it is no
-	// longer the file at its path.
-	return errors.Join(os.Remove(l.path), l.file.Close())
+	// Removed while locked: LockFile in another process that has opened it sees with current that it is no
+	// longer the file of that name.
+	return errors.Join(l.in.Remove(l.name), l.file.Close(), l.in.Close())
+}
+
+// current reports whether the name still is that of the open file.
+func current(file *os.File, in *os.Root, name string) bool {
+	opened, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := in.Lstat(name)
+	return err == nil && os.SameFile(opened, named)
 }
 
 // Current reports whether path still names the open file.

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,46 +21,23 @@ func OpenPrivate(path string, most int64) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("directory %s: %w", filepath.Dir(path), err)
 	}
-	return openTrusted(path, most, os.O_RDWR)
+	return openTrusted(path, most)
 }
 
-// OpenShared is OpenPrivate for reading a file in a directory that other users can write, too, such as /tmp.
-func OpenShared(path string, most int64) (*os.File, error) {
-	return openTrusted(path, most, os.O_RDONLY)
-}
-
-// CreateShared opens a file of this user in such a directory for reading and writing. It creates it if there is
-// none, readable by all.
-func CreateShared(path string, most int64) (*os.File, error) {
-	return openTrusted(path, most, os.O_RDWR|os.O_CREATE)
-}
-
-// OwnedDirectory returns an error unless the path is a directory of the user that no other user can write, and
-// no symbolic link. In a directory with the sticky bit, such as /tmp, it then stays that directory: only its
-// owner and root can remove or rename it.
-func OwnedDirectory(path string, user int) error {
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return fmt.Errorf("%s has mode %v: expected a directory", path, info.Mode())
-	case owner(info) != user:
-		return fmt.Errorf("%s is owned by uid %d: expected uid %d", path, owner(info), user)
-	case info.Mode().Perm()&0o022 != 0:
-		return fmt.Errorf("%s has mode %#o, so that others can write it", path, info.Mode().Perm())
-	}
-	return nil
-}
-
-func openTrusted(path string, most int64, flags int) (*os.File, error) {
-	file, err := os.OpenFile(path, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o644)
+func openTrusted(path string, most int64) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) { // EMLINK on FreeBSD
 		return nil, errors.New("it is a symbolic link: expected a regular file")
 	}
 	if err != nil {
 		return nil, err
 	}
+	return trusted(file, most)
+}
+
+// trusted returns the file if it is a regular one of at most most bytes that others than this user and root cannot
+// write. Otherwise it closes it.
+func trusted(file *os.File, most int64) (*os.File, error) {
 	info, err := file.Stat()
 	switch {
 	case err != nil:
@@ -94,14 +70,8 @@ func private(info fs.FileInfo) error {
 }
 
 // Lock takes the exclusive lock (flock(2)) of an open file; closing the file releases it. If another holder
-// keeps it for more than a moment, the error is ErrLocked.
-func Lock(file *os.File) error {
-	for deadline := time.Now().Add(momentary); ; time.Sleep(lockPoll) {
-		if err := flock(file, true); !errors.Is(err, ErrLocked) || time.Now().After(deadline) {
-			return err
-		}
-	}
-}
+// keeps it for more than a moment, the error wraps ErrLocked.
+func Lock(file *os.File) error { return lockWithin(file, momentary) }
 
 // Readable reports whether this process may read an existing file. It does not open it: closing it would drop
 // the process's fcntl(2) locks on it.
