@@ -92,6 +92,8 @@ func serveStream(ctx context.Context, s *application.Server, c net.Conn) {
 	places := make(chan struct{}, max(1, s.Spec.Pipeline))
 	var answering sync.WaitGroup
 	defer answering.Wait()
+	ctx, end := context.WithCancel(ctx)
+	defer end()            // of what is still answered when the client has gone
 	var writing sync.Mutex // one answer is written at a time
 	reply := func(message []byte) bool {
 		writing.Lock()

@@ -42,7 +42,7 @@ func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 			w.WriteHeader(http.StatusRequestEntityTooLarge)
 			return
 		}
-		if !s.Think(ctx) {
+		if !s.Think(r.Context()) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/octet-stream")
