@@ -1,6 +1,7 @@
 package source
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,14 +88,14 @@ func (e *expander) value(n *Node, s *scope) *Node {
 		e.scalar(n, s, made)
 	case List:
 		for _, item := range n.Items {
-			for _, inner := range e.combinations(e.itemRanges(item, nil), s) {
+			for inner := range e.combinations(e.itemRanges(item, nil), s) {
 				made.Items = append(made.Items, e.value(item, inner))
 			}
 		}
 	case Mapping:
 		seen := map[string]Position{}
 		for _, entry := range n.Entries {
-			for _, inner := range e.combinations(e.keyRanges(entry.Key), s) {
+			for inner := range e.combinations(e.keyRanges(entry.Key), s) {
 				key := e.value(entry.Key, inner)
 				value := e.value(entry.Value, inner)
 				if earlier, twice := seen[key.Text]; twice && key.Kind == Scalar {
@@ -176,12 +177,14 @@ func (e *expander) itemRanges(n *Node, list []found) []found {
 
 // combinations returns a scope for each combination of the numbers of the ranges. Without ranges it
 // returns only outer; after a mistake, nothing.
-func (e *expander) combinations(ranges []found, outer *scope) []*scope {
+func (e *expander) combinations(ranges []found, outer *scope) iter.Seq[*scope] {
+	none := func(func(*scope) bool) {}
 	if len(ranges) == 0 {
-		return []*scope{outer}
+		return func(yield func(*scope) bool) { yield(outer) }
 	}
 	var parts []*part
 	var from, width []int
+	names := map[string]bool{}
 	copies := 1
 	for _, r := range ranges {
 		first, err := evaluate(r.first, outer.name)
@@ -189,36 +192,40 @@ func (e *expander) combinations(ranges []found, outer *scope) []*scope {
 		if err == nil {
 			last, err = evaluate(r.last, outer.name)
 		}
-		_, bound := (&scope{outer: outer, ranges: parts, values: from}).name(r.name)
+		_, bound := outer.name(r.name)
 		switch {
 		case err != nil:
 			e.problems.add(e.file, r.in.At, "%q: %v", r.in.Text, err)
-			return nil
+			return none
 		case first > last:
 			e.problems.add(e.file, r.in.At, "%q: the range runs backwards, from %d to %d", r.in.Text, first, last)
-			return nil
-		case r.name != "" && bound:
+			return none
+		case r.name != "" && (bound || names[r.name]):
 			e.problems.add(e.file, r.in.At, "%q: %q is already bound; write {%s} to use it, or bind another name",
 				r.in.Text, r.name, r.name)
-			return nil
+			return none
 		case last-first+1 > maxCopies/copies:
 			e.problems.add(e.file, r.in.At, "%q: more than %d copies", r.in.Text, maxCopies)
-			return nil
+			return none
 		}
 		copies *= last - first + 1
+		names[r.name] = true
 		parts, from, width = append(parts, r.part), append(from, first), append(width, last-first+1)
 	}
-	if !e.count(ranges[0].in.At, copies) {
-		return nil
+	const perNode = 10 // numbers of ranges that take as much time as a node
+	if !e.count(ranges[0].in.At, copies*(1+len(parts)/perNode)) {
+		return none
 	}
-	scopes := make([]*scope, copies)
-	for i := range scopes {
-		values := make([]int, len(parts))
-		for rest, k := i, len(parts)-1; k >= 0; k-- {
-			values[k] = from[k] + rest%width[k]
-			rest /= width[k]
+	return func(yield func(*scope) bool) {
+		for i := range copies {
+			values := make([]int, len(parts))
+			for rest, k := i, len(parts)-1; k >= 0; k-- {
+				values[k] = from[k] + rest%width[k]
+				rest /= width[k]
+			}
+			if !yield(&scope{outer, parts, values}) || e.full {
+				return
+			}
 		}
-		scopes[i] = &scope{outer, parts, values}
 	}
-	return scopes
 }

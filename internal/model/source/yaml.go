@@ -21,6 +21,8 @@ const (
 	maxBytes  = 1 << 20
 	maxDepth  = 50  // nested brackets
 	maxIndent = 200 // characters before a block
+	// maxKeys bounds what the parser takes for a mapping, which grows with the square of its keys.
+	maxKeys = 20_000
 )
 
 // Parse reads a file, expands its brace ranges, and returns the tree. The document is nil if the
@@ -99,7 +101,7 @@ func read(file string, data []byte, problems *Problems) (root *Node) {
 		problems.add(file, at, "not YAML: %s%s", message, quotesHint(text, at.Line))
 		return nil
 	}
-	c := converter{file: file, problems: problems, lines: strings.Split(text, "\n")}
+	c := converter{file: file, problems: problems, lines: strings.Split(text, "\n"), cursor: &cursor{}}
 	for _, doc := range parsed.Docs {
 		if doc.Body == nil {
 			continue
@@ -149,10 +151,15 @@ func notText(data []byte) (Position, bool) {
 // supported reports excessive nesting and YAML features that study files do not have, before the
 // recursive parser runs.
 func supported(file string, tokens token.Tokens, problems *Problems) bool {
-	depth := 0
+	depth, keys := 0, 0
 	for _, t := range tokens {
 		at := position(t)
 		switch t.Type {
+		case token.MappingValueType:
+			if keys++; keys > maxKeys {
+				problems.add(file, at, "more than %d keys; a brace range says many things in a line", maxKeys)
+				return false
+			}
 		case token.MappingStartType, token.SequenceStartType:
 			depth++
 		case token.MappingEndType, token.SequenceEndType:
@@ -200,9 +207,12 @@ var withoutColon = pattern.MustCompile(`^\s*([a-z][a-z0-9_-]*) ([^\s:{}\[\]"'#-]
 // keyInText matches a key within the text of a value, as after a missing comma.
 var keyInText = pattern.MustCompile(`[^\s:,{}\[\]]\s+([a-z][a-z0-9_-]*):\s`)
 
+// keyBehindValue matches a key, its value without quotes and keyInText.
+var keyBehindValue = pattern.MustCompile(`:\s+[^\s:,{}\[\]"']*` + keyInText.String())
+
 // secondKey returns the key that follows a value on a line without a comma. Empty: there is none.
 func secondKey(line string) string {
-	if m := pattern.MustCompile(`:\s+[^\s:,{}\[\]"']*` + keyInText.String()).FindStringSubmatch(line); m != nil {
+	if m := keyBehindValue.FindStringSubmatch(line); m != nil {
 		return m[1]
 	}
 	return ""
@@ -231,6 +241,7 @@ type converter struct {
 	file     string
 	problems *Problems
 	lines    []string
+	cursor   *cursor
 }
 
 // scalar returns the position where a scalar begins. The tokenizer may place a plain scalar with
@@ -242,21 +253,72 @@ func (c converter) scalar(t *token.Token) Position {
 	if at.Line < 1 || at.Line > len(c.lines) || len(words) == 0 {
 		return at
 	}
-	word, runes := words[0], []rune(c.lines[at.Line-1])
-	if at.Column <= len(runes) && strings.ContainsRune(`"'|>`, runes[at.Column-1]) {
+	word, text := words[0], c.lines[at.Line-1]
+	begin := c.cursor.toColumn(at.Line, text, at.Column)
+	if begin < len(text) && strings.IndexByte(`"'|>`, text[begin]) >= 0 {
 		return at
 	}
-	end := min(at.Column-1+len([]rune(word)), len(runes))
+	text = text[:min(begin+len(word), len(text))]
 	for line := at.Line; line >= max(1, at.Line-100); line-- {
-		text := c.lines[line-1]
-		if line == at.Line {
-			text = string(runes[:end])
+		if line < at.Line {
+			text = c.lines[line-1]
 		}
-		if i := strings.LastIndex(text, word); i >= 0 {
-			return Position{Line: line, Column: utf8.RuneCountInString(text[:i]) + 1}
+		near := text[max(0, len(text)-farthest):]
+		if i := strings.LastIndex(near, word); i >= 0 {
+			return Position{Line: line, Column: c.cursor.toOffset(line, text, len(text)-len(near)+i)}
 		}
 	}
 	return at
+}
+
+// farthest is how many bytes before the tokenizer's position a scalar is looked for in a line.
+const farthest = 4096
+
+// cursor is a place in a line. Moving it takes time in proportion to the distance: a line of a megabyte has a
+// hundred thousand scalars.
+type cursor struct{ line, column, offset int }
+
+func (c *cursor) enter(line int) {
+	if line != c.line {
+		*c = cursor{line: line, column: 1}
+	}
+}
+
+// toColumn returns the offset of a column in bytes; the columns count characters from 1. Beyond the end of the line
+// it returns the end.
+func (c *cursor) toColumn(line int, text string, column int) int {
+	c.enter(line)
+	for c.column < column && c.forward(text) {
+	}
+	for c.column > column && c.back(text) {
+	}
+	return c.offset
+}
+
+// toOffset returns the column of an offset.
+func (c *cursor) toOffset(line int, text string, offset int) int {
+	c.enter(line)
+	for c.offset < offset && c.forward(text) {
+	}
+	for c.offset > offset && c.back(text) {
+	}
+	return c.column
+}
+
+func (c *cursor) forward(text string) bool {
+	_, size := utf8.DecodeRuneInString(text[c.offset:])
+	if size > 0 {
+		c.column, c.offset = c.column+1, c.offset+size
+	}
+	return size > 0
+}
+
+func (c *cursor) back(text string) bool {
+	_, size := utf8.DecodeLastRuneInString(text[:c.offset])
+	if size > 0 {
+		c.column, c.offset = c.column-1, c.offset-size
+	}
+	return size > 0
 }
 
 func (c converter) node(n ast.Node) *Node {

@@ -1,0 +1,74 @@
+package source
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// repeated returns n texts of a format, joined.
+func repeated(n int, format, between string) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(format, i)
+	}
+	return strings.Join(list, between)
+}
+
+// costs are files that take much time or memory for their size, by a number.
+var costs = map[string]func(n int) string{
+	"a line of scalars":         func(n int) string { return "x: [" + repeated(n, "a%d", ", ") + "]" },
+	"a line of other scalars":   func(n int) string { return "x: [" + repeated(n, "ä%d", ", ") + "]" },
+	"a line of quoted scalars":  func(n int) string { return "x: [" + repeated(n, "'%d'", ", ") + "]" },
+	"a line of mappings":        func(n int) string { return "x: [" + repeated(n/3, "{a: {b: c%d}}", ", ") + "]" },
+	"a block":                   func(n int) string { return "x:\n" + repeated(n, "  - a%d", "\n") },
+	"a scalar of several lines": func(n int) string { return "x: " + repeated(n, "word%d", "\n  ") },
+	"ranges":                    func(n int) string { return "x:\n" + repeated(n/100, "  - a{1..9}b%d", "\n") },
+	"ranges of one": func(n int) string {
+		return `x: ["{1..100000}` + strings.Repeat("{1..1}", n/10) + `"]`
+	},
+	"ranges in ranges": func(n int) string {
+		return `x: ["{1..10}` + strings.Repeat("{1..2}", 12) + strings.Repeat("{1..1}", n/100) + `"]`
+	},
+}
+
+// TestCost: twice the text takes at most about twice the time, and memory is bounded.
+func TestCost(t *testing.T) {
+	const n, least, most, megabytes = 10_000, 20 * time.Millisecond, 3.5, 192
+	user := func() time.Duration {
+		var u syscall.Rusage
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+		return time.Duration(u.Utime.Nano())
+	}
+	for name, text := range costs {
+		took := func(n int) time.Duration {
+			data := []byte(text(n))
+			var all []time.Duration
+			for range 3 {
+				began := user()
+				Parse("x.yaml", data)
+				all = append(all, user()-began)
+			}
+			return slices.Min(all)
+		}
+		once, twice := took(n), took(2*n)
+		if float64(twice) > most*float64(max(once, least)) {
+			t.Errorf("%s: %v, and %v for twice the text", name, once, twice)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		Parse("x.yaml", []byte(text(n)))
+		runtime.ReadMemStats(&after)
+		if all := (after.TotalAlloc - before.TotalAlloc) >> 20; all > megabytes {
+			t.Errorf("%s: %d MiB were allocated", name, all)
+		}
+	}
+	if _, problems := Parse("x.yaml", []byte(repeated(maxKeys+1, "k%d: 1", "\n"))); len(problems) != 1 ||
+		!strings.Contains(problems.Error(), "more than 20000 keys") {
+		t.Errorf("a mapping of many keys: %v", problems)
+	}
+}
