@@ -110,12 +110,11 @@ type Store interface {
 	// such run.
 	Files(ctx context.Context, id string) ([]string, error)
 
-	// Remove removes all the runs or none, with their trials and notes, and then their files and
-	// those of their directories that are empty. ErrHeld: a store, perhaps this one, holds one of
-	// them. If the process is killed before the files are removed, the next store that opens the
-	// notebook for writing removes them. An error that does not come from the notebook names the
-	// files that could not be removed; the runs are gone then.
-	Remove(ctx context.Context, ids ...string) error
+	// Remove removes all the runs or none, with their trials and notes. Before the notebook changes it
+	// calls erase with the files of each (see Files); a process that is killed meanwhile leaves the
+	// runs. Nil: files stay. ErrHeld: a store, perhaps this one, holds one of them. If erase returns
+	// errors, the runs are gone all the same, and the error has them.
+	Remove(ctx context.Context, erase func(id string, paths []string) error, ids ...string) error
 
 	// Close releases every hold and closes the notebook. Runs that were not finished are
 	// interrupted.

@@ -28,7 +28,7 @@ type shelf struct {
 
 func (s *shelf) Notes(context.Context, string) ([]record.Note, error) { return s.run.Notes, nil }
 
-func (s *shelf) Remove(_ context.Context, ids ...string) error {
+func (s *shelf) Remove(_ context.Context, _ func(string, []string) error, ids ...string) error {
 	s.removed = append(s.removed, ids...)
 	return nil
 }

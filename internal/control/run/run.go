@@ -182,7 +182,7 @@ func (c *conductor) finish(ctx context.Context, status string, err error) error 
 	ctx = context.WithoutCancel(ctx)
 	notes, err := c.store.Notes(ctx, c.run.ID)
 	if err == nil && len(notes) == 0 {
-		err = c.store.Remove(ctx, c.run.ID)
+		err = c.store.Remove(ctx, nil, c.run.ID)
 	}
 	if errors.Is(err, notebook.ErrHeld) || errors.Is(err, notebook.ErrNotFound) {
 		return nil // another process has resumed or removed it

@@ -73,7 +73,7 @@ func (k *keepFlags) abandon(ctx context.Context, why error) {
 	run := k.held.run
 	run.Status, run.Error = notebook.Interrupted, why.Error()
 	if k.held.store.Finish(ctx, run) == nil && run.Unfinished == nil {
-		_ = k.held.store.Remove(ctx, run.ID) // nothing was measured
+		_ = k.held.store.Remove(ctx, nil, run.ID) // nothing was measured
 	}
 }
 

@@ -97,6 +97,10 @@ func renewPages(ctx context.Context, store notebook.Store, id string) (renewed, 
 			}
 			run = runs[0]
 		}
+		if !html.Of(filepath.Dir(path), run.ID, run.Started) { // of another notebook, or replaced
+			gone = append(gone, path)
+			continue
+		}
 		err := withNotes(ctx, store, run, func() error {
 			_, err := html.Renew(filepath.Dir(path), run)
 			return err

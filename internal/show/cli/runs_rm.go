@@ -8,12 +8,14 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/unit"
+	"linerate/internal/show/html"
 )
 
 func newRunsRemoveCommand(s streams) *cobra.Command {
@@ -68,7 +70,13 @@ func removeRuns(ctx context.Context, s streams, references []string, yes bool) e
 		return err
 	}
 	defer store.Close()
-	err = store.Remove(ctx, ids...)
+	started, err := startsOf(ctx, reader)
+	if err != nil {
+		return err
+	}
+	err = store.Remove(ctx, func(id string, paths []string) error {
+		return html.Remove(id, started[id], paths)
+	}, ids...)
 	switch {
 	case errors.Is(err, notebook.ErrHeld):
 		return usageError(fmt.Errorf("%w\nnothing was removed: end it first, or wait for it", err))
@@ -78,6 +86,16 @@ func removeRuns(ctx context.Context, s streams, references []string, yes bool) e
 		say(s.hints(), "removed %s\n", strings.Join(ids, ", "))
 	}
 	return err
+}
+
+// startsOf returns when each run began, by ID.
+func startsOf(ctx context.Context, store notebook.Store) (map[string]time.Time, error) {
+	list, err := store.Runs(ctx, notebook.Filter{})
+	started := make(map[string]time.Time, len(list))
+	for _, r := range list {
+		started[r.ID] = r.Started
+	}
+	return started, err
 }
 
 // askRemoval prints what would be removed, and asks on the terminal.

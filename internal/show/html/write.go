@@ -1,10 +1,14 @@
 package html
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"linerate/internal/model/record"
 	"linerate/internal/show/answer"
@@ -51,4 +55,73 @@ func Renew(dir string, run *record.Run) (Paths, error) {
 		return Paths{JSON: paths.JSON}, fmt.Errorf("write the page: %w", err)
 	}
 	return paths, nil
+}
+
+// Of reports whether a directory has the page and the documents of a run, by run.json.
+func Of(dir, id string, started time.Time) bool {
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer in.Close()
+	return isOf(in, id, started)
+}
+
+// mostHead is how much of run.json is read for what is at its beginning.
+const mostHead = 64 << 10
+
+// isOf reports whether run.json in a directory is of a run.
+func isOf(in *os.Root, id string, started time.Time) bool {
+	f, err := in.Open(filepath.Base(In("").JSON))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	of, err := record.ReadIdentity(io.LimitReader(f, mostHead))
+	return err == nil && of.ID == id && of.Started.Equal(started)
+}
+
+// Remove removes what Write wrote for a run, of the paths that a notebook has of it, and a directory that has the
+// run's ID if it is empty then. The notebook may be another's: a directory whose run.json is not of this run is left
+// as it is, which the error says if the directory exists.
+func Remove(id string, started time.Time, paths []string) error {
+	var problems []error
+	done := map[string]bool{}
+	for _, path := range paths {
+		dir := filepath.Dir(path)
+		if done[dir] || !slices.Contains([]string{In(dir).Page, In(dir).JSON, In(dir).Trials}, path) {
+			continue
+		}
+		done[dir] = true
+		problems = append(problems, removeIn(dir, id, started, paths))
+	}
+	return errors.Join(problems...)
+}
+
+func removeIn(dir, id string, started time.Time, paths []string) error {
+	in, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if !isOf(in, id, started) {
+		return fmt.Errorf("%s: left as it is: it has no run.json of run %s", dir, id)
+	}
+	var problems []error
+	files := In(dir)
+	for _, path := range []string{files.Trials, files.Page, files.JSON} {
+		if !slices.Contains(paths, path) {
+			continue
+		}
+		if err := in.Remove(filepath.Base(path)); !errors.Is(err, fs.ErrNotExist) {
+			problems = append(problems, err)
+		}
+	}
+	if filepath.Base(dir) == id && slices.Contains(paths, dir+string(filepath.Separator)) {
+		_ = os.Remove(dir) // fails if the user has other files in it
+	}
+	return errors.Join(problems...)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -25,6 +26,19 @@ func written(t testing.TB, s notebook.Store, id string, names ...string) (paths 
 		must(t, os.WriteFile(path, []byte(id), 0o644))
 	}
 	return paths
+}
+
+// Erase removes the files of a run, and directories if they are empty.
+func Erase(_ string, paths []string) error {
+	var problems []error
+	// Directories last.
+	paths = slices.SortedFunc(slices.Values(paths), func(a, b string) int { return len(b) - len(a) })
+	for _, path := range paths {
+		if err := os.Remove(path); err != nil && !os.IsPathSeparator(path[len(path)-1]) {
+			problems = append(problems, err)
+		}
+	}
+	return errors.Join(problems...)
 }
 
 func filesOf(t testing.TB, s notebook.Store, id string) []string {
@@ -62,21 +76,22 @@ func removed(t testing.TB, open Opener) {
 	mine := filepath.Join(filepath.Dir(others[1]), "mine.txt")
 	must(t, os.WriteFile(mine, nil, 0o644))
 
-	want(t, "remove what is held", open().Remove(t.Context(), gone.ID), notebook.ErrHeld)
-	want(t, "remove what this store holds", s.Remove(t.Context(), gone.ID), notebook.ErrHeld)
+	want(t, "remove what is held", open().Remove(t.Context(), Erase, gone.ID), notebook.ErrHeld)
+	want(t, "remove what this store holds", s.Remove(t.Context(), Erase, gone.ID), notebook.ErrHeld)
 	complete(t, s, gone)
-	want(t, "remove one that is held with one that is not", s.Remove(t.Context(), gone.ID, kept.ID), notebook.ErrHeld)
-	want(t, "remove one that there is with one that is not", s.Remove(t.Context(), gone.ID, "arp-flux-9"),
+	want(t, "remove one that is held with one that is not", s.Remove(t.Context(), Erase, gone.ID, kept.ID),
+		notebook.ErrHeld)
+	want(t, "remove one that there is with one that is not", s.Remove(t.Context(), Erase, gone.ID, "arp-flux-9"),
 		notebook.ErrNotFound)
 	if len(read(t, s, gone.ID).Trials) != 2 || !exists(files[1]) {
 		t.Error("a removal that failed removed something")
 	}
 
-	must(t, open().Remove(t.Context(), gone.ID))
+	must(t, open().Remove(t.Context(), Erase, gone.ID))
 	_, err := s.Run(t.Context(), gone.ID)
 	want(t, "read what was removed", err, notebook.ErrNotFound)
 	want(t, "note on what was removed", s.AddNote(t.Context(), gone.ID, record.Note{Text: "x"}), notebook.ErrNotFound)
-	want(t, "remove again", s.Remove(t.Context(), gone.ID), notebook.ErrNotFound)
+	want(t, "remove again", s.Remove(t.Context(), Erase, gone.ID), notebook.ErrNotFound)
 	_, err = s.Resume(t.Context(), gone.ID, true)
 	want(t, "resume what was removed", err, notebook.ErrNotFound)
 	for _, path := range files {
@@ -91,7 +106,7 @@ func removed(t testing.TB, open Opener) {
 			exists(others[1]))
 	}
 	complete(t, s, kept)
-	must(t, s.Remove(t.Context(), kept.ID))
+	must(t, s.Remove(t.Context(), Erase, kept.ID))
 	if exists(others[1]) || !exists(mine) {
 		t.Errorf("page there: %v, the user's file there: %v", exists(others[1]), exists(mine))
 	}
@@ -134,7 +149,7 @@ func concurrentRemovals(t testing.TB, open Opener) {
 			}
 			return
 		}
-		switch err := stores[i].Remove(t.Context(), run.ID); {
+		switch err := stores[i].Remove(t.Context(), Erase, run.ID); {
 		case err == nil:
 			won.Add(1)
 		case !errors.Is(err, notebook.ErrHeld) && !errors.Is(err, notebook.ErrNotFound):

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"io/fs"
-	"os"
 	"strings"
 
 	"linerate/internal/control/notebook"
@@ -34,9 +32,6 @@ func (s *Store) AddFiles(ctx context.Context, id string, paths ...string) error 
 					"INSERT INTO file (path, run) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET run = excluded.run",
 					path, number)
 			}
-			if err == nil { // it is in use again
-				_, err = tx.ExecContext(ctx, "DELETE FROM leftover WHERE path = ?", path)
-			}
 		}
 		return err
 	})
@@ -52,16 +47,8 @@ func (s *Store) Files(ctx context.Context, id string) (paths []string, err error
 	return paths, err
 }
 
-// Remove removes runs and their files.
-func (s *Store) Remove(ctx context.Context, ids ...string) (err error) {
-	if err := s.forget(ctx, ids...); err != nil {
-		return err
-	}
-	return s.sweep(ctx)
-}
-
-// forget removes runs from the notebook, and leaves their files to sweep.
-func (s *Store) forget(ctx context.Context, ids ...string) (err error) {
+// Remove removes runs, and calls erase with the files of each.
+func (s *Store) Remove(ctx context.Context, erase func(id string, paths []string) error, ids ...string) (err error) {
 	operation := "remove " + strings.Join(ids, ", ")
 	if s.readOnly {
 		return s.fail(operation, notebook.ErrReadOnly)
@@ -73,11 +60,16 @@ func (s *Store) forget(ctx context.Context, ids ...string) (err error) {
 		}
 		defer func(hold *file.FileLock) { err = errors.Join(err, unlock(&hold)) }(hold)
 	}
-	return s.write(ctx, operation, func(tx *sql.Tx) error {
+	var problems []error
+	err = s.write(ctx, operation, func(tx *sql.Tx) error {
+		problems = nil
+		files := map[string][]string{}
 		for _, id := range ids {
 			number, err := numberOf(ctx, tx, id)
+			if err == nil {
+				files[id], err = query(ctx, tx, readText, "SELECT path FROM file WHERE run = ? ORDER BY number", number)
+			}
 			for _, statement := range []string{
-				"INSERT OR IGNORE INTO leftover SELECT path FROM file WHERE run = ?",
 				"DELETE FROM file WHERE run = ?",
 				"DELETE FROM note WHERE run = ?",
 				"DELETE FROM trial WHERE run = ?",
@@ -91,48 +83,14 @@ func (s *Store) forget(ctx context.Context, ids ...string) (err error) {
 				return err
 			}
 		}
+		for _, id := range ids { // in the transaction, so that a process that is killed meanwhile leaves the run
+			if erase != nil {
+				problems = append(problems, erase(id, files[id]))
+			}
+		}
 		return nil
-	})
-}
-
-// sweep removes the files of removed runs. It holds the notebook's lock, so that a new run adds a file with the
-// same path (AddFiles) before or after. The error lists those that could not be removed; they are not tried
-// again.
-func (s *Store) sweep(ctx context.Context) error {
-	var left bool
-	err := s.read(ctx, "find files of removed runs", func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM leftover)").Scan(&left)
-	})
-	if err != nil || !left {
-		return err
-	}
-	var problems []error
-	err = s.write(ctx, "remove files of removed runs", func(tx *sql.Tx) error {
-		problems = nil
-		// Longer paths first: the content of a directory before the directory.
-		paths, err := query(ctx, tx, readText, "SELECT path FROM leftover ORDER BY length(path) DESC")
-		if err != nil {
-			return err
-		}
-		for _, path := range paths {
-			problems = append(problems, erase(path))
-		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM leftover")
-		return err
 	})
 	return errors.Join(append(problems, err)...)
-}
-
-// erase removes a file, or a directory if it is empty.
-func erase(path string) error {
-	err := os.Remove(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if entries, _ := os.ReadDir(path); len(entries) > 0 && os.IsPathSeparator(path[len(path)-1]) {
-		return nil // the user has other files in it
-	}
-	return err
 }
 
 // numberOf returns the key of a run.

@@ -76,8 +76,6 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		s.db.Close()
 		return nil, err
 	}
-	// Files that cannot be removed were reported when their run was removed.
-	_ = s.sweep(ctx)
 	return s, nil
 }
 

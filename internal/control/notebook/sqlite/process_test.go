@@ -262,7 +262,7 @@ func removeAll(path string) error {
 	defer s.Close()
 	fmt.Println("begun")
 	for i := range removable {
-		if err := s.Remove(background, notebook.ProposeID("arp-flux", uint64(i))); err != nil {
+		if err := s.Remove(background, conformance.Erase, notebook.ProposeID("arp-flux", uint64(i))); err != nil {
 			return err
 		}
 		fmt.Println(i)
@@ -271,8 +271,8 @@ func removeAll(path string) error {
 }
 
 // TestKilledWhileRemoving kills a process at several points of its removing: once the
-// notebook is opened again, each run is there with all its trials and files, or gone with
-// all of them.
+// notebook is opened again, each run is there with all its trials, or gone with
+// all of them and its files.
 func TestKilledWhileRemoving(t *testing.T) {
 	kerneltest.Slow(t)
 	for _, after := range []int{0, 3, 17} {
@@ -325,8 +325,8 @@ func TestKilledWhileRemoving(t *testing.T) {
 					t.Errorf("%s has %d trials", id, len(run.Trials))
 				}
 				for _, path := range paths {
-					if _, lost := os.Stat(path); (lost != nil) != (err != nil) {
-						t.Errorf("run %s: %v, its %s: %v", id, err, path, lost)
+					if _, lost := os.Stat(path); lost == nil && err != nil {
+						t.Errorf("run %s is gone, and its %s is there", id, path)
 					}
 				}
 			}
@@ -337,35 +337,32 @@ func TestKilledWhileRemoving(t *testing.T) {
 	}
 }
 
-// TestLeftovers: the files of a run whose removal was cut short go when the notebook is
-// opened, except for those that another run has by then.
-func TestLeftovers(t *testing.T) {
+// TestForeignNotebook: a notebook from elsewhere names files of this user, as an earlier version of the format would
+// have removed them. Opening it, reading and writing removes none.
+func TestForeignNotebook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notebook.db")
-	s := open(t, path)
-	dir := t.TempDir()
-	old, shared := filepath.Join(dir, "old"), filepath.Join(dir, "shared")
-	next := conformance.Run("arp-flux", 8)
+	canary := filepath.Join(t.TempDir(), "canary")
 	run := conformance.Run("arp-flux", 7)
+	s := open(t, path)
 	for _, step := range []func() error{
+		func() error { return os.WriteFile(canary, nil, 0o644) },
 		func() error { return s.Begin(t.Context(), run) },
-		func() error { return s.AddFiles(t.Context(), run.ID, old, shared) },
-		func() error { return os.WriteFile(old, nil, 0o644) },
-		func() error { run.Status = notebook.Complete; return s.Finish(t.Context(), run) },
-		func() error { return s.forget(t.Context(), run.ID) }, // and the process is killed
-		func() error { return s.Begin(t.Context(), next) },
-		func() error { return s.AddFiles(t.Context(), next.ID, shared) },
-		func() error { return os.WriteFile(shared, nil, 0o644) },
+		func() error { return s.AddFiles(t.Context(), run.ID, canary) },
+		func() error {
+			_, err := s.db.ExecContext(t.Context(), "INSERT INTO leftover VALUES (?)", canary)
+			return err
+		},
+		s.Close,
+		func() (err error) { s, err = Open(t.Context(), path); return err },
+		func() error { return s.AddNote(t.Context(), run.ID, record.Note{Text: "x"}) },
+		func() error { return s.Remove(t.Context(), nil, run.ID) },
 		s.Close,
 	} {
 		if err := step(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	open(t, path)
-	if _, err := os.Stat(old); err == nil {
-		t.Error("a file of the removed run is still there")
-	}
-	if _, err := os.Stat(shared); err != nil {
-		t.Errorf("the other run's file: %v", err)
+	if _, err := os.Stat(canary); err != nil {
+		t.Errorf("a file that the notebook names: %v", err)
 	}
 }

@@ -48,7 +48,8 @@ var migrations = []string{
 	ALTER TABLE run ADD COLUMN conclusion TEXT NOT NULL DEFAULT 'null';`,
 	// record.Run.Name, which the document has too.
 	`ALTER TABLE run ADD COLUMN name TEXT NOT NULL DEFAULT '';`,
-	// Files written for runs, and files of removed runs that are left to remove.
+	// Files written for runs. Earlier versions removed the files in leftover when they opened the notebook. Nothing
+	// reads it any more, because a notebook may be another's: opening it removes nothing.
 	`CREATE TABLE file (
 		number INTEGER PRIMARY KEY,
 		path   TEXT NOT NULL UNIQUE,
