@@ -8,7 +8,6 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/device"
 	"linerate/internal/model/fact"
-	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -35,13 +34,10 @@ func about(text string) func(record.Finding, cause.None) string {
 var (
 	_ = say(cause.CarrierLost, words[cause.Event]{
 		summary: func(f record.Finding, a cause.Event) string { return f.Host + "." + a.What + " in the window" },
-		fixed: func(f record.Finding, _ cause.Event) []string {
-			name := hostconfig.Quote(f.About.Interface)
-			return []string{"ethtool " + name, "ip -s -s link show dev " + name,
-				nowhere + "check the cable, the transceiver and the switch's port: the kernel log has the driver's " +
-					"lines about the link",
-				nowhere + "measure again: the figures of these trials are those of a link that failed"}
-		},
+		fix: []string{"ethtool DEV", "ip -s -s link show dev DEV",
+			nowhere + "check the cable, the transceiver and the switch's port: the kernel log has the driver's lines " +
+				"about the link",
+			nowhere + "measure again: the figures of these trials are those of a link that failed"},
 		read: operStates + "; ethtool(8)",
 		found: "An interface lost its carrier in the window, or was taken down, and no event of the study did it. " +
 			"Needs a measurement.",

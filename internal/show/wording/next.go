@@ -117,7 +117,7 @@ var (
 			text += fmt.Sprintf("a level with workload: {congestion_control: %s}, as in the study of linerate new wan",
 				h.CongestionControl)
 		} else {
-			text += hostconfig.Command(words...)
+			text += strings.Join(words, " ")
 		}
 		if h.CarriesBps > 0 {
 			text += fmt.Sprintf("; by its model it carries up to %s, the path's rate without what is lost",

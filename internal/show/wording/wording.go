@@ -143,9 +143,10 @@ func Worded(f record.Finding, alone bool) record.Finding {
 	for _, one := range f.Facts {
 		f.Evidence = append(f.Evidence, Fact(one))
 	}
-	around := s.fix(f)
+	pasted := forShell(f)
+	around := s.fix(pasted)
 	if f.System != "" {
-		around, f.Reference, f.Settings = foreignFix(f, around), foreignReference(f, f.Reference), nil
+		around, f.Reference, f.Settings = foreignFix(pasted, around), foreignReference(f, f.Reference), nil
 	} else if !slices.Contains(around, theSteps) {
 		around = append([]string{theSteps}, around...)
 	}
@@ -155,7 +156,7 @@ func Worded(f record.Finding, alone bool) record.Finding {
 			continue
 		}
 		line, anyHost := strings.CutPrefix(line, nowhere)
-		line = on(f.Host, alone || s.anywhere || anyHost, withDevice(f, line))
+		line = on(f.Host, alone || s.anywhere || anyHost, withDevice(pasted, line))
 		f.Fix, f.Advice = append(f.Fix, line), append(f.Advice, line)
 	}
 	f.Subject, f.Places = cmp.Or(subject(f.About), f.Subject), f.Spelled()
@@ -208,7 +209,7 @@ func Step(s record.Step, alone bool) (lines []string) {
 	case s.Hint != nil:
 		lines = []string{unknown(s.Hint.Is)}
 		if say := hints[reflect.TypeOf(s.Hint.Is)]; say != nil {
-			lines[0] = say(s.Hint.Is)
+			lines[0] = say(quoted(s.Hint.Is))
 		}
 	}
 	for i := range lines {
