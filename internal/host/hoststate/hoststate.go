@@ -300,6 +300,9 @@ func parameterFiles() (lines []netstate.ParameterLine, err error) {
 			continue
 		}
 		for _, l := range settingfile.Read(name, text, opsystem.Linux).Lines {
+			if proc.IsSecret(l.Key) { // which is in a file that only root can read
+				continue
+			}
 			lines = append(lines, netstate.ParameterLine{File: name, Line: l.Line, Key: l.Key, Value: l.Value})
 		}
 	}

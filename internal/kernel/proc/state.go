@@ -23,6 +23,12 @@ const mostParameters = 1 << 18
 // withheld are parameters whose values are cryptographic keys.
 var withheld = []string{"tcp_fastopen_key", "stable_secret", "idgen_retries_secret"}
 
+// IsSecret reports whether the value of a parameter, whose key is in either notation of sysctl(8), is a cryptographic
+// key.
+func IsSecret(key string) bool {
+	return slices.Contains(withheld, key[strings.LastIndexAny(key, "./")+1:])
+}
+
 // Tree returns every parameter below a prefix such as "net", by key. It omits unreadable parameters and
 // cryptographic keys.
 func (s Sysctls) Tree(prefix string) (map[string]string, error) {
@@ -35,7 +41,7 @@ func (s Sysctls) Tree(prefix string) (map[string]string, error) {
 		if err != nil || entry.IsDir() {
 			return nil // the interface was removed
 		}
-		if slices.Contains(withheld, entry.Name()) {
+		if IsSecret(entry.Name()) {
 			return nil
 		}
 		text, err := os.ReadFile(path)

@@ -87,6 +87,11 @@ func visit(s *netstate.HostSnapshot, text func(text *string, kind string)) {
 			text(&s.State.Files[i].Value, "")
 		}
 	}
+	if nft := s.State.Nftables; nft != nil {
+		for i := range nft.Rules {
+			text(&nft.Rules[i].Text, "") // with prefixes of the log, and comments
+		}
+	}
 	for _, entries := range [][]netstate.FDBEntry{s.Reading.Snapshot.FDB, s.Reading.Before.FDB} {
 		for i := range entries {
 			text(&entries[i].Peer, "")
@@ -185,9 +190,11 @@ func (r redactor) value(v any) any {
 			v[i] = r.value(v[i])
 		}
 	case map[string]any:
+		redacted := make(map[string]any, len(v))
 		for key, inner := range v {
-			v[key] = r.value(inner)
+			redacted[r.digits(key)] = r.value(inner) // parameters have the names of interfaces in theirs
 		}
+		return redacted
 	}
 	return v
 }
@@ -204,8 +211,29 @@ var (
 		`^([0-9a-fA-F]*[:-])??((?:[0-9a-fA-F]{2}[:-][0-9a-fA-F]{2}[:-]){2,}[0-9a-fA-F]{2}[:-][0-9a-fA-F]{2}|[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4}){2})([:.]*)$`)
 )
 
+// spelled matches addresses that are written in hexadecimal digits without separators: those of nft(8) and tc(8), and
+// the MAC address in the name of an interface (systemd.net-naming-scheme(7)).
+var spelled = pattern.MustCompile(`\b(0x|enx)([0-9a-fA-F]{32}|[0-9a-fA-F]{12}|[0-9a-fA-F]{8})\b`)
+
+// digits replaces addresses in hexadecimal digits. A number with the first byte 0, such as a mark, stays.
+func (r redactor) digits(text string) string {
+	return spelled.Regexp().ReplaceAllStringFunc(text, func(found string) string {
+		part := spelled.FindStringSubmatch(found)
+		octets, err := hex.DecodeString(part[2])
+		if err != nil {
+			return found
+		}
+		if addr, is := netip.AddrFromSlice(octets); is {
+			octets = r.address(addr).AsSlice()
+		} else {
+			r.identifier(octets)
+		}
+		return part[1] + hex.EncodeToString(octets)
+	})
+}
+
 func (r redactor) text(text string) string {
-	return addressed.Regexp().ReplaceAllStringFunc(text, func(found string) string {
+	return addressed.Regexp().ReplaceAllStringFunc(r.digits(text), func(found string) string {
 		if part := pairs.FindStringSubmatch(found); part != nil {
 			return part[1] + r.hardware(part[2]) + part[3]
 		}

@@ -62,7 +62,10 @@ func TestSnapshot(t *testing.T) {
 		Port: "Gi1/0/7", PortDescription: "to the vault", Addresses: []string{"192.168.77.3"}},
 		{Interface: "eth0", System: "nas", Port: "52:54:00:98:34:56", PortDescription: "eth0"}}
 	s.State.Nexthops = []netstate.Nexthop{{ID: 1, Via: "192.168.77.4", Interface: "eth0"}}
-	s.State.Nftables = &netstate.Nftables{Rules: []netstate.NftRule{{Text: "ip saddr 192.168.77.0/24 drop"}}}
+	s.State.Nftables = &netstate.Nftables{Rules: []netstate.NftRule{{Text: "ip saddr 192.168.77.0/24 drop"},
+		{Text: `@nh,96,32 0xc0a84d0f meta mark 0x00000017 @ll,48,48 0x525400123456 log prefix "nas: "`}}}
+	s.State.NICs = []netstate.NIC{{Interface: "enx525400123456"}}
+	s.State.Parameters = map[string]string{"net.ipv4.conf.enx525400123456.rp_filter": "1"}
 	redacted := s
 	if err := Snapshots([32]byte{1}, &redacted); err != nil {
 		t.Fatal(err)
@@ -72,10 +75,16 @@ func TestSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, secret := range []string{"192.168.77", "2001:db8:77", "12:34:56", `"nas"`, "corp.example", "core-switch",
-		"vault", "99:34:56"} {
+		"vault", "99:34:56", "525400123456", "c0a84d", "nas: "} {
 		if strings.Contains(string(text), secret) {
 			t.Errorf("%q is left: %s", secret, text)
 		}
+	}
+	if !strings.Contains(string(text), "0x00000017") {
+		t.Errorf("the mark of packets is redacted: %s", text)
+	}
+	if nic := redacted.State.NICs[0].Interface; redacted.State.Parameters["net.ipv4.conf."+nic+".rp_filter"] != "1" {
+		t.Errorf("the interface is called %s, and not so in %v", nic, redacted.State.Parameters)
 	}
 	address, _, _ := strings.Cut(redacted.Reading.Snapshot.Interfaces[0].Addresses[0], "/")
 	if !strings.HasSuffix(redacted.Reading.Snapshot.Routes[0].Text, "src "+address) ||
