@@ -42,6 +42,7 @@ Exit status: 0 nothing but counters differs; 1 failed; 2 bad usage or input;
 					return usageError(err)
 				}
 			}
+			defer computing()()
 			d := compare.Snapshots(both[0], both[1])
 			if !counters {
 				d.Counters = nil

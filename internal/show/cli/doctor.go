@@ -174,6 +174,7 @@ func (f doctorFlags) explained(s streams) error {
 }
 
 func (f doctorFlags) evaluate(s streams, in inputs) error {
+	defer computing()()
 	e := diagnose.Hosts(in.snapshots)
 	text := in.text
 	e.Lines, e.Idle, e.Lost, e.NotUnderstood = text.Lines, text.Idle, text.Lost, text.NotUnderstood

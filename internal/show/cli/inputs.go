@@ -47,6 +47,7 @@ func readInputs(ctx context.Context, s streams, files []string, overS float64) (
 		}
 		texts.WriteString(text)
 	}
+	defer computing()()
 	if texts.Len() > 0 {
 		var text pasted.Text
 		text, err = pasted.ParseOver(texts.String(), overS)
@@ -167,6 +168,7 @@ func (in *inputs) readStream(ctx context.Context, file string, from io.Reader) (
 	if err != nil {
 		return "", err
 	}
+	defer computing()()
 	if isJSONObject(text) {
 		snapshot, err := netstate.ParseHostSnapshot(text)
 		if err == nil {
@@ -199,6 +201,7 @@ func (in *inputs) keep(file, kind string, a *archive.Archive, err error) error {
 		return fmt.Errorf("%s: expected snapshots, outputs of tools, or what sos report or supportconfig collect: %w",
 			file, err)
 	}
+	defer computing()()
 	before := len(in.snapshots)
 	for _, name := range slices.Sorted(maps.Keys(a.Snapshots)) {
 		snapshot, err := netstate.ParseHostSnapshot(a.Snapshots[name])

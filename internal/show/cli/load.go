@@ -28,6 +28,7 @@ func loadTopology(in io.Reader, nameOrFile string) (*topology.Topology, error) {
 	if err != nil {
 		return nil, usageError(err)
 	}
+	defer computing()()
 	t, err := study.ParseTopology(file, data)
 	if err != nil {
 		return nil, inputError(file, err)

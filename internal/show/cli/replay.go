@@ -136,6 +136,7 @@ func readCapture(in io.Reader, name string) (*replay.Capture, error) {
 		defer f.Close()
 		in = f
 	}
+	defer computing()()
 	c, err := replay.Read(in)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", captureName(name), err)

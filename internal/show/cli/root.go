@@ -5,6 +5,7 @@ package cli
 import (
 	"context"
 	"io"
+	"log/slog"
 	"runtime"
 	"strings"
 	"time"
@@ -26,10 +27,14 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
-	cmd, err := root.ExecuteContextC(ctx)
-	if err == nil {
-		err = unknownHelp(cmd)
-	}
+	slog.SetDefault(slog.New(slog.NewTextHandler(errs, nil))) // libraries log, too, by package log
+	err := unlessComputing(ctx, func() error {
+		cmd, err := root.ExecuteContextC(ctx)
+		if err == nil {
+			err = unknownHelp(cmd)
+		}
+		return err
+	})
 	if err == nil {
 		return ExitOK
 	}

@@ -56,6 +56,7 @@ func (f *planFlags) plan(in io.Reader, nameOrFile string) (*study.Plan, error) {
 
 // planOf is like plan for the text of a study; file is its name in messages.
 func (f *planFlags) planOf(file string, text []byte) (*study.Plan, error) {
+	defer computing()()
 	s, err := study.Parse(file, text, f.options.Set...)
 	if err != nil {
 		return nil, inputError(file, err)

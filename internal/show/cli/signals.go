@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -25,6 +26,38 @@ func untilSignal() (ctx context.Context, stop func()) {
 		stop()
 	})
 	return ctx, stop
+}
+
+// computations counts the calls of computing that have not ended.
+var computations atomic.Int32
+
+// computing says that the command computes from files until done is called: it holds nothing that must be undone, and
+// does not look at its context. A signal ends the process meanwhile.
+func computing() (done func()) {
+	computations.Add(1)
+	return func() { computations.Add(-1) }
+}
+
+// unlessComputing calls execute and returns its error. If ctx ends while the command computes, it returns the error of
+// ctx soon after, and execute goes on until the process ends.
+func unlessComputing(ctx context.Context, execute func() error) error {
+	ended := make(chan error, 1)
+	go func() { ended <- execute() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	for tick := time.Tick(oneSignal); ; {
+		select {
+		case err := <-ended:
+			return err
+		case <-tick:
+			if computations.Load() > 0 {
+				return ctx.Err()
+			}
+		}
+	}
 }
 
 // untilHangup returns a context that also ends with SIGHUP, which a closed terminal sends. If

@@ -22,6 +22,7 @@ type notRead struct {
 
 // readTuning reads files of settings in the given order. The error lists everything that is wrong.
 func readTuning(in io.Reader, args []string, system string) (files []settingfile.File, not notRead, err error) {
+	defer computing()()
 	var problems []error
 	names, not, err := tuningNames(args)
 	problems = append(problems, err)
