@@ -26,7 +26,10 @@ import (
 // Limits of a capture.
 const (
 	MostFrames = 4 << 20
-	mostBytes  = 1 << 30
+	// mostBytes is the most memory that frames take, of which each takes perFrame besides its data. The garbage
+	// collector needs as much again.
+	mostBytes = 256 << 20
+	perFrame  = 128
 	// longest is the maximum time between two frames; more means that a clock was set.
 	longest = 24 * time.Hour
 )
@@ -103,9 +106,10 @@ func Read(from io.Reader) (*Capture, error) {
 			}
 			return c, nil
 		}
-		if bytes += len(p.Data); bytes > mostBytes || number > MostFrames {
-			return nil, fmt.Errorf("the file has more than %s frames or %s bytes: split it, as by "+
-				"editcap -c 1000000 FILE OUT", unit.FormatCount(MostFrames), unit.FormatCount(mostBytes))
+		if bytes += len(p.Data) + perFrame; bytes > mostBytes || number > MostFrames {
+			return nil, fmt.Errorf("the file has more than %s frames, or they need more than %s bytes of memory: "+
+				"split it, as by editcap -c 1000000 FILE OUT", unit.FormatCount(MostFrames),
+				unit.FormatCount(mostBytes))
 		}
 		at := clock.read(c, number, p.At)
 		if f, ok := c.frame(number, p); ok {
