@@ -39,6 +39,7 @@ long: build ## what make test leaves out: whole studies, waits, the recipes of C
 	LINERATE_REQUIRE_NETNS=1 LINERATE_LONG=1 go test -v -count=1 -p 1 -timeout 1200s -run "^($$(script/marked Long))$$" ./internal/control/run ./internal/show/cli
 	script/first-use
 	go test -count=1 -timeout 890s ./internal/arch/recipes
+	LINERATE_REQUIRE_NETNS=1 go test -race -short -count=1 -p 1 -timeout 890s ./internal/control/run ./internal/control/measure ./internal/control/archive ./internal/control/notebook/sqlite ./internal/host/apply ./internal/host/hoststate
 	LINERATE_REQUIRE_NETNS=1 go test -race -count=1 -p 1 -timeout 890s ./internal/host/application ./internal/host/forward ./internal/host/frames ./internal/host/linkemu ./internal/host/traffic
 	script/portable
 
