@@ -299,6 +299,9 @@ func TestLinkForwards(t *testing.T) {
 // that an undo which leaves another kind is seen.
 func TestDefaultOfQueues(t *testing.T) {
 	kerneltest.Parallel(t)
+	if err := netlink.HasTun(); err != nil {
+		kerneltest.Skip(t, err.Error())
+	}
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "tuntap", "add", "dev", "q0", "mode", "tap", "multi_queue")
 		kerneltest.Do(t, "ip", "link", "set", "dev", "q0", "up")

@@ -59,6 +59,7 @@ func (l *labUnderTest) await(t *testing.T, what string) {
 			gone = 0
 		}
 		if time.Now().After(end) || gone > 100 {
+			controltest.NeedsTun(t, errors.New(l.words.String()))
 			t.Fatalf("%q was not said:\n%s", what, l.words)
 		}
 	}
