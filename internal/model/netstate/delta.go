@@ -35,25 +35,27 @@ func (d InterfaceDelta) rate(bytes float64) float64 {
 // Deltas lists the interfaces that have readings at both edges. A counter that decreased, because
 // its driver was reloaded, counts as 0.
 func (h HostReading) Deltas() []InterfaceDelta {
+	begins := make(map[string]InterfaceCounters, len(h.Begin.Interfaces))
+	for _, begin := range h.Begin.Interfaces {
+		begins[begin.Interface] = begin
+	}
 	var list []InterfaceDelta
 	for _, end := range h.End.Interfaces {
-		for _, begin := range h.Begin.Interfaces {
-			if begin.Interface != end.Interface {
-				continue
-			}
-			d := InterfaceDelta{
-				Interface: end.Interface,
-				Seconds:   float64(end.AtNs-begin.AtNs) / 1e9,
-				RxBytes:   Grown(begin.RxBytes, end.RxBytes),
-				TxBytes:   Grown(begin.TxBytes, end.TxBytes),
-				RxPackets: Grown(begin.RxPackets, end.RxPackets),
-				TxPackets: Grown(begin.TxPackets, end.TxPackets),
-				RxMissed:  Grown(begin.RxMissed, end.RxMissed),
-				RxLost:    Grown(begin.RxDropped, end.RxDropped) + Grown(begin.RxErrors, end.RxErrors),
-				TxLost:    Grown(begin.TxDropped, end.TxDropped) + Grown(begin.TxErrors, end.TxErrors),
-			}
-			list = append(list, h.alike(d))
+		begin, has := begins[end.Interface]
+		if !has {
+			continue
 		}
+		list = append(list, h.alike(InterfaceDelta{
+			Interface: end.Interface,
+			Seconds:   float64(end.AtNs-begin.AtNs) / 1e9,
+			RxBytes:   Grown(begin.RxBytes, end.RxBytes),
+			TxBytes:   Grown(begin.TxBytes, end.TxBytes),
+			RxPackets: Grown(begin.RxPackets, end.RxPackets),
+			TxPackets: Grown(begin.TxPackets, end.TxPackets),
+			RxMissed:  Grown(begin.RxMissed, end.RxMissed),
+			RxLost:    Grown(begin.RxDropped, end.RxDropped) + Grown(begin.RxErrors, end.RxErrors),
+			TxLost:    Grown(begin.TxDropped, end.TxDropped) + Grown(begin.TxErrors, end.TxErrors),
+		}))
 	}
 	return list
 }
