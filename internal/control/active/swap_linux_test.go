@@ -73,7 +73,7 @@ func TestSwapped(t *testing.T) {
 	}
 }
 
-// swap locks the directory, replaces it by a link to another once somebody waits for the lock, and unlocks it.
+// swap locks the directory, replaces it by a link to another once another process waits for the lock, and unlocks it.
 func swap(t *testing.T, dir, victim string) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)

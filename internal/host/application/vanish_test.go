@@ -58,9 +58,9 @@ func httpRequest(t *testing.T) *http.Request {
 	return r
 }
 
-// TestVanishedClients: what a server does for a client ends when its connection does, also if the answer is to take an
-// hour.
-func TestVanishedClients(t *testing.T) {
+// TestWorkEndsWithItsClient: what a server does for a client ends when its connection does, also if the answer is to
+// take an hour.
+func TestWorkEndsWithItsClient(t *testing.T) {
 	const clients, requests = 40, 8
 	for protocol, ask := range asks {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

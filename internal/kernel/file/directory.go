@@ -119,8 +119,8 @@ func (d *Directory) open(name string, most int64, flags int) (*os.File, error) {
 	return trusted(f, most)
 }
 
-// RemoveOld removes the files that nobody has written for some time, of at most so many. Keep reports whether a name
-// is to stay.
+// RemoveOld removes the files that were last written longer than age ago, of at most so many. Keep reports whether a
+// name is to stay.
 func (d *Directory) RemoveOld(age time.Duration, most int, keep func(name string) bool) {
 	for _, name := range d.names(most) {
 		if info, err := d.root.Lstat(name); err == nil && time.Since(info.ModTime()) > age && !keep(name) {

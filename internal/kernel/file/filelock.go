@@ -54,7 +54,7 @@ func lockIn(in *os.Root, name, what string) (*FileLock, error) {
 			return nil, err
 		}
 		err = flock(file, true)
-		if err == nil && current(file, in, name) {
+		if named, missing := in.Lstat(name); err == nil && missing == nil && isFile(file, named) {
 			lock := &FileLock{in, name, file}
 			lock.Describe(what)
 			return lock, nil
@@ -149,28 +149,20 @@ func lockWithin(file *os.File, timeout time.Duration) error {
 
 // Unlock releases the lock and removes its file.
 func (l *FileLock) Unlock() error {
-	// Removed while locked: LockFile in another process that has opened it sees with current that it is no
+	// Removed while locked: LockFile in another process that has opened it sees that it is no
 	// longer the file of that name.
 	return errors.Join(l.in.Remove(l.name), l.file.Close(), l.in.Close())
 }
 
-// current reports whether the name still is that of the open file.
-func current(file *os.File, in *os.Root, name string) bool {
-	opened, err := file.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := in.Lstat(name)
-	return err == nil && os.SameFile(opened, named)
-}
-
 // Current reports whether path still names the open file.
 func Current(file *os.File, path string) bool {
-	opened, err := file.Stat()
-	if err != nil {
-		return false
-	}
 	named, err := os.Stat(path)
+	return err == nil && isFile(file, named)
+}
+
+// isFile reports whether what a name stands for is the open file.
+func isFile(file *os.File, named fs.FileInfo) bool {
+	opened, err := file.Stat()
 	return err == nil && os.SameFile(opened, named)
 }
 

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"fmt"
 	"net/netip"
 
 	"linerate/internal/model/hint"
@@ -26,8 +25,10 @@ type Flush struct {
 	Interface string       `json:"interface"`
 }
 
-// String returns the ip(8) command that does it.
-func (f Flush) String() string { return fmt.Sprintf("ip neigh flush to %s dev %s", f.To, f.Interface) }
+// Command returns the words of the ip(8) command that does it.
+func (f Flush) Command() []string {
+	return []string{"ip", "neigh", "flush", "to", f.To.String(), "dev", f.Interface}
+}
 
 // Settings returns one step for each setting.
 func Settings(list ...setting.Setting) (steps []Step) {

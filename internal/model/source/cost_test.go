@@ -26,6 +26,9 @@ var costs = map[string]func(n int) string{
 	"a line of quoted scalars":  func(n int) string { return "x: [" + repeated(n, "'%d'", ", ") + "]" },
 	"a line of mappings":        func(n int) string { return "x: [" + repeated(n/3, "{a: {b: c%d}}", ", ") + "]" },
 	"a block":                   func(n int) string { return "x:\n" + repeated(n, "  - a%d", "\n") },
+	"mappings":                  func(n int) string { return "x:\n" + repeated(n, "  - a: 1\n    b: %d", "\n") },
+	"mappings in braces":        func(n int) string { return "x:\n" + repeated(n, "  - {a: 1, b: %d}", "\n") },
+	"nested mappings":           func(n int) string { return "x:\n" + repeated(n, "  - a: {b: 1}\n    c:\n      d: %d", "\n") },
 	"a scalar of several lines": func(n int) string { return "x: " + repeated(n, "word%d", "\n  ") },
 	"ranges":                    func(n int) string { return "x:\n" + repeated(n/100, "  - a{1..9}b%d", "\n") },
 	"ranges of one": func(n int) string {
@@ -38,7 +41,7 @@ var costs = map[string]func(n int) string{
 
 // TestCost: twice the text takes at most about twice the time, and memory is bounded.
 func TestCost(t *testing.T) {
-	const n, least, most, megabytes = 10_000, 20 * time.Millisecond, 3.5, 192
+	const n, least, most, megabytes = 5_000, 20 * time.Millisecond, 3.5, 192
 	user := func() time.Duration {
 		var u syscall.Rusage
 		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
@@ -67,8 +70,23 @@ func TestCost(t *testing.T) {
 			t.Errorf("%s: %d MiB were allocated", name, all)
 		}
 	}
-	if _, problems := Parse("x.yaml", []byte(repeated(maxKeys+1, "k%d: 1", "\n"))); len(problems) != 1 ||
-		!strings.Contains(problems.Error(), "more than 20000 keys") {
-		t.Errorf("a mapping of many keys: %v", problems)
+	for name, c := range map[string]struct {
+		text string
+		many bool
+	}{
+		"a mapping":                   {repeated(maxKeys+1, "k%d: 1", "\n"), true},
+		"one within a list":           {"x:\n  - " + repeated(maxKeys+1, "k%d: 1", "\n    "), true},
+		"one with mappings in it":     {repeated(maxKeys+1, "k%d: {a: [b], c: {}}", "\n"), true},
+		"one in braces":               {"{" + repeated(maxKeys+1, "k%d: 1", ", ") + "}", true},
+		"mappings":                    {"x:\n" + repeated(maxKeys/2, "  - a: 1\n    b: %d\n    c: 1", "\n"), false},
+		"mappings in braces":          {"x:\n" + repeated(maxKeys/2, "  - {a: 1, b: %d, c: 1}", "\n"), false},
+		"mappings in a line":          {"x: [" + repeated(maxKeys/2, "{a: 1, b: %d, c: 1}", ", ") + "]", false},
+		"mappings of different depth": {repeated(maxKeys/2, "a%d:\n  b: 1\n  c:\n    d: 1", "\n"), false},
+	} {
+		_, problems := Parse("x.yaml", []byte(c.text))
+		many := len(problems) > 0
+		if many != c.many || many && !strings.Contains(problems.Error(), "more than 20000 keys") {
+			t.Errorf("%s: %v", name, problems)
+		}
 	}
 }

@@ -21,7 +21,7 @@ const (
 	maxBytes  = 1 << 20
 	maxDepth  = 50  // nested brackets
 	maxIndent = 200 // characters before a block
-	// maxKeys bounds what the parser takes for a mapping, which grows with the square of its keys.
+	// maxKeys is the maximum number of keys of one mapping: the time of the parser grows with its square.
 	maxKeys = 20_000
 )
 
@@ -151,15 +151,16 @@ func notText(data []byte) (Position, bool) {
 // supported reports excessive nesting and YAML features that study files do not have, before the
 // recursive parser runs.
 func supported(file string, tokens token.Tokens, problems *Problems) bool {
-	depth, keys := 0, 0
+	depth := 0
+	var keys keyCount
 	for _, t := range tokens {
 		at := position(t)
+		if keys.add(t) > maxKeys {
+			problems.add(file, at, "more than %d keys of one mapping; a brace range says many things in a line",
+				maxKeys)
+			return false
+		}
 		switch t.Type {
-		case token.MappingValueType:
-			if keys++; keys > maxKeys {
-				problems.add(file, at, "more than %d keys; a brace range says many things in a line", maxKeys)
-				return false
-			}
 		case token.MappingStartType, token.SequenceStartType:
 			depth++
 		case token.MappingEndType, token.SequenceEndType:
@@ -186,6 +187,50 @@ func supported(file string, tokens token.Tokens, problems *Problems) bool {
 		}
 	}
 	return true
+}
+
+// keyCount counts the keys of each mapping. The zero value is at the beginning of a file.
+type keyCount struct {
+	open []keysAt // the mappings around a token, outermost first
+}
+
+// keysAt has the number of keys of a mapping, whose first is in a column; 0: it is in braces, or a list in brackets.
+type keysAt struct{ column, n int }
+
+// add adds the tokens of a file in their order. It returns how many keys the mapping has so far to which a key belongs,
+// for other tokens 0.
+func (k *keyCount) add(t *token.Token) int {
+	last := func() *keysAt { return &k.open[len(k.open)-1] }
+	// inBlock drops the mappings that a token in a column of a block ends.
+	inBlock := func(column int) {
+		for len(k.open) > 0 && last().column > column {
+			k.open = k.open[:len(k.open)-1]
+		}
+	}
+	switch t.Type {
+	case token.MappingStartType, token.SequenceStartType:
+		k.open = append(k.open, keysAt{})
+	case token.MappingEndType, token.SequenceEndType:
+		for len(k.open) > 0 && last().column > 0 {
+			k.open = k.open[:len(k.open)-1]
+		}
+		k.open = k.open[:max(0, len(k.open)-1)]
+	case token.SequenceEntryType:
+		inBlock(position(t).Column)
+	case token.MappingValueType:
+		if t.Prev == nil {
+			return 0
+		}
+		if len(k.open) == 0 || last().column > 0 {
+			column := position(t.Prev).Column
+			if inBlock(column); len(k.open) == 0 || last().column < column {
+				k.open = append(k.open, keysAt{column: column})
+			}
+		}
+		last().n++
+		return last().n
+	}
+	return 0
 }
 
 func position(t *token.Token) Position {

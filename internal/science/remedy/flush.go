@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
 )
 
@@ -22,7 +23,7 @@ func (fix *Fix) Instructions() []string {
 	var commands []string
 	on := map[string][]string{} // hosts, by command
 	for _, f := range fix.Flushes {
-		command := f.String()
+		command := hostconfig.Command(f.Command()...)
 		if on[command] == nil {
 			commands = append(commands, command)
 		}

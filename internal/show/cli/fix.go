@@ -286,7 +286,7 @@ func (f fixFlags) document(fix *remedy.Fix, run *record.Run, proof ...*record.Ru
 		Unmapped: remedy.Texts(f.unmapped(fix)), Undo: fix.Undo, Programs: fix.Programs, Advice: fix.Instructions(),
 		Hosts: []fixHost{}}
 	for _, flush := range fix.Flushes {
-		d.Once = append(d.Once, fixCommand{flush.Host, flush.String()})
+		d.Once = append(d.Once, fixCommand{flush.Host, hostconfig.Command(flush.Command()...)})
 	}
 	if why := evidence.WhyInDoubt(run); why != "" {
 		d.Doubt = "the run is in doubt: " + why

@@ -69,7 +69,7 @@ func addNote(ctx context.Context, s streams, reference, text string) error {
 		say(s.hints(), "written with it: %s\n", shortPath(path))
 	}
 	for _, path := range gone {
-		say(s.hints(), "the page %s is no longer there; to write it again: linerate report %s --out %s\n",
+		say(s.hints(), "%s is no longer the page of this run; to write it again: linerate report %s --out %s\n",
 			shortPath(path), id, quote(shortPath(filepath.Dir(path))))
 	}
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"linerate/internal/model/deep"
 	"linerate/internal/model/plain"
 )
 
@@ -67,48 +68,12 @@ const (
 
 // finite returns a copy of a value in which stand replaces every number that is not finite.
 func finite(v reflect.Value) reflect.Value {
-	to := reflect.New(v.Type()).Elem()
-	to.Set(v)
-	switch v.Kind() {
-	case reflect.Float64:
-		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
-			to.SetFloat(stand)
+	return deep.Copy(v, func(v reflect.Value) (done bool) {
+		if v.Kind() == reflect.Float64 && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0)) {
+			v.SetFloat(stand)
 		}
-	case reflect.Pointer:
-		if !v.IsNil() {
-			to.Set(reflect.New(v.Type().Elem()))
-			to.Elem().Set(finite(v.Elem()))
-		}
-	case reflect.Interface:
-		if !v.IsNil() {
-			to.Set(finite(v.Elem()))
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				to.Field(i).Set(finite(v.Field(i)))
-			}
-		}
-	case reflect.Slice:
-		if !v.IsNil() {
-			to.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
-			for i := range v.Len() {
-				to.Index(i).Set(finite(v.Index(i)))
-			}
-		}
-	case reflect.Array:
-		for i := range v.Len() {
-			to.Index(i).Set(finite(v.Index(i)))
-		}
-	case reflect.Map:
-		if !v.IsNil() {
-			to.Set(reflect.MakeMap(v.Type()))
-			for key, value := range v.Seq2() {
-				to.SetMapIndex(key, finite(value))
-			}
-		}
-	}
-	return to
+		return false
+	})
 }
 
 // indent adds white space to compact JSON.

@@ -24,10 +24,11 @@ func TestRemove(t *testing.T) {
 		left     []string
 		fails    string
 	}{
-		"own":            {"arp-flux-7", document("arp-flux-7", began), "", nil, ""},
-		"with a file":    {"arp-flux-7", document("arp-flux-7", began), "mine.txt", []string{"mine.txt"}, ""},
-		"elsewhere":      {"page", document("arp-flux-7", began), "", []string{}, ""},
-		"of another run": {"arp-flux-7", document("arp-flux-8", began), "", []string{"report.html", "run.json"}, "left as it is"},
+		"own":         {"arp-flux-7", document("arp-flux-7", began), "", nil, ""},
+		"with a file": {"arp-flux-7", document("arp-flux-7", began), "mine.txt", []string{"mine.txt"}, ""},
+		"elsewhere":   {"page", document("arp-flux-7", began), "", []string{}, ""},
+		"of another run": {"arp-flux-7", document("arp-flux-8", began), "", []string{"report.html", "run.json"},
+			"left as it is"},
 		"of another notebook": {"arp-flux-7", document("arp-flux-7", began.Add(time.Second)), "",
 			[]string{"report.html", "run.json"}, "left as it is"},
 		"no document": {"arp-flux-7", "", "", []string{"report.html"}, "left as it is"},

@@ -1,6 +1,7 @@
 package wording
 
 import (
+	"net/netip"
 	"reflect"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 )
 
 // hostile is what every text of a finding is: a command, if a shell reads it unquoted.
@@ -31,6 +33,7 @@ func TestFixesQuote(t *testing.T) {
 			f := record.Finding{ID: code, Host: "a", Facts: []fact.Fact{}, System: system, Args: cause.Zero(code)}
 			f.Args = withHostile(f.Args)
 			f.About.Interface, f.About.Object = hostile, hostile
+			f.About.Address = netip.MustParseAddr("fe80::1%" + hostile)
 			worded := Worded(f, true)
 			check(code, worded.Fix)
 			check(code, worded.Advice)
@@ -38,6 +41,19 @@ func TestFixesQuote(t *testing.T) {
 	}
 	for _, zero := range hint.Kinds() {
 		check(reflect.TypeOf(zero).String(), Step(record.Step{Hint: &hint.Hint{Is: withHostile(zero)}}, true))
+	}
+	for name, step := range map[string]record.Step{
+		"flush":   {Flush: &record.Flush{To: netip.MustParsePrefix("192.0.2.0/24"), Interface: hostile}},
+		"command": {Command: []string{"ip", "link", "show", "dev", hostile}},
+		"setting": {Setting: &setting.Setting{Link: &setting.Link{Interface: hostile, MTU: 9000}}},
+		"sysctl":  {Setting: &setting.Setting{Sysctl: []setting.Sysctl{{Key: "net." + hostile, Value: hostile}}}},
+	} {
+		for _, line := range Step(step, true) {
+			left := strings.NewReplacer("'net."+safe[1:], "", safe, "").Replace(line)
+			if strings.Contains(left, "canary") {
+				t.Errorf("%s: %s", name, line)
+			}
+		}
 	}
 	file, err := syntax.NewParser().Parse(strings.NewReader("ip link show dev "+quoted(hostile)), "")
 	if err != nil || len(file.Stmts) != 1 || len(file.Stmts[0].Cmd.(*syntax.CallExpr).Args) != 5 {
@@ -54,6 +70,10 @@ func withHostile(value any) any {
 	v.Set(reflect.ValueOf(value))
 	var fill func(v reflect.Value, depth int)
 	fill = func(v reflect.Value, depth int) {
+		if v.Type() == reflect.TypeFor[netip.Addr]() {
+			v.Set(reflect.ValueOf(netip.MustParseAddr("fe80::1%" + hostile)))
+			return
+		}
 		switch v.Kind() {
 		case reflect.String:
 			v.SetString(hostile)

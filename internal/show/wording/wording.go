@@ -203,7 +203,7 @@ func Step(s record.Step, alone bool) (lines []string) {
 	case s.Setting != nil:
 		lines = hostconfig.Commands([]setting.Setting{*s.Setting})
 	case s.Flush != nil:
-		lines = []string{s.Flush.String()}
+		lines = []string{hostconfig.Command(s.Flush.Command()...)}
 	case s.Command != nil:
 		lines = []string{hostconfig.Command(s.Command...)}
 	case s.Hint != nil:

@@ -248,7 +248,7 @@ func forget(list []facts.Misdirected) (steps []record.Step) {
 		}
 	}
 	slices.SortFunc(steps, func(a, b record.Step) int {
-		return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.Flush.String(), b.Flush.String()))
+		return cmp.Or(strings.Compare(a.Host, b.Host), slices.Compare(a.Flush.Command(), b.Flush.Command()))
 	})
 	return steps
 }
