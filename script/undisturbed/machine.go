@@ -22,26 +22,29 @@ const (
 	pauseShare = 0.1
 	// diskShare is for how much of a second tasks may wait for a disk.
 	diskShare = 0.5
+	// cpuShare is for how much of its time tasks may wait for a CPU.
+	cpuShare = 0.5
 )
 
-// sample is the CPU time of all CPUs up to an instant, and the time in which at least one
-// task waited for a disk, in seconds.
+// sample is the CPU time of all CPUs up to an instant, and the times in which at least one
+// task waited for a disk and for a CPU, in seconds.
 type sample struct {
 	at         time.Time
 	stolen, of float64
-	disk       float64
+	disk, cpu  float64
 }
 
-// disturbance is the share of the CPU time that was stolen from a test, and the largest share of
-// a second of it in which tasks waited for a disk.
+// disturbance is the share of the CPU time that was stolen from a test, the largest share of
+// a second of it in which tasks waited for a disk, and the share of all of it in which tasks
+// waited for a CPU.
 type disturbance struct {
-	stolen, disk float64
-	hypervisor   bool // it took enough CPU time for a test to fail
+	stolen, disk, cpu float64
+	hypervisor        bool // it took enough CPU time for a test to fail
 }
 
 func (d disturbance) String() string {
-	return fmt.Sprintf("a hypervisor took %.1f %% of the CPU time, and tasks waited for a disk for %.0f %% of a second",
-		100*d.stolen, 100*d.disk)
+	return fmt.Sprintf("a hypervisor took %.1f %% of the CPU time, tasks waited for a disk for %.0f %% of a second, "+
+		"for a CPU for %.0f %% of the time", 100*d.stolen, 100*d.disk, 100*d.cpu)
 }
 
 // machine records when a hypervisor took CPU time, and when tasks waited for a disk.
@@ -72,22 +75,21 @@ func (m *machine) look() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.samples = append(m.samples, sample{time.Now(), c.Steal, c.User + c.System + c.Idle + c.IRQ + c.SoftIRQ + c.Steal,
-		diskWait()})
+		waited("io"), waited("cpu")})
 }
 
-// diskWait is the time since boot in which a task waited for a disk, in seconds (the kernel's
+// waited is the time since boot in which a task waited for a resource, in seconds (the kernel's
 // Documentation/accounting/psi.rst). 0: the kernel does not count it.
-func diskWait() float64 {
-	text, _ := os.ReadFile("/proc/pressure/io")
+func waited(resource string) float64 {
+	text, _ := os.ReadFile("/proc/pressure/" + resource)
 	some, _, _ := strings.Cut(string(text), "\n")
 	_, total, _ := strings.Cut(some, "total=")
 	us, _ := strconv.ParseFloat(total, 64)
 	return us / 1e6
 }
 
-// disturbed is the share of the CPU time that was stolen between two instants, the longest time
-// within a second of them in which tasks waited for a disk, and whether a test that measures may
-// have failed because of either.
+// disturbed is what disturbed a test between two instants, and whether a test that measures may
+// have failed because of it.
 func (m *machine) disturbed(begin, end time.Time) (what disturbance, yes bool) {
 	m.look()
 	m.mu.Lock()
@@ -112,9 +114,11 @@ func disturbed(samples []sample, begin, end time.Time) (what disturbance, yes bo
 			}
 		}
 	}
-	what.stolen = taken(samples[0], samples[len(samples)-1])
+	first, last := samples[0], samples[len(samples)-1]
+	what.stolen = taken(first, last)
+	what.cpu = (last.cpu - first.cpu) / last.at.Sub(first.at).Seconds()
 	what.hypervisor = what.hypervisor || what.stolen > stolenShare
-	return what, what.hypervisor || what.disk > diskShare
+	return what, what.hypervisor || what.disk > diskShare || what.cpu > cpuShare
 }
 
 func taken(a, b sample) float64 {
@@ -130,7 +134,7 @@ func (m *machine) calm(maxWait time.Duration) bool {
 	for until := time.Now().Add(maxWait); time.Now().Before(until); time.Sleep(3 * time.Second) {
 		begin := time.Now()
 		spin(time.Second)
-		if _, yes := m.disturbed(begin, time.Now()); !yes {
+		if what, _ := m.disturbed(begin, time.Now()); !what.hypervisor && what.disk <= diskShare {
 			return true
 		}
 	}

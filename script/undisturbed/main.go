@@ -1,14 +1,14 @@
-// Command undisturbed runs tests, and reports which of their failures a hypervisor or a slow
-// disk may have caused.
+// Command undisturbed runs tests, and reports which of their failures a hypervisor, a slow
+// disk or other tests beside them may have caused.
 //
 //	undisturbed [-max-wait 5m] PATTERN COMMAND ARG…
 //
 // While a virtual machine gets no CPU for a tenth of a second, every rate and delay measured
 // is wrong. The kernel counts that time (steal in proc_stat(5)). It also counts the time
 // during which tasks wait for a disk (psi.rst), as they do when pages of a program have to
-// be read again.
+// be read again, and for a CPU, as they do while other tests run.
 //
-// A test that fails while there was little of either has failed. A test that fails otherwise
+// A test that fails while there was little of all of them has failed. A test that fails otherwise
 // is run again once the machine is undisturbed, for at most -max-wait in total. A test that
 // never ran undisturbed is reported as not judged; if more than one in four are, the command
 // fails.
@@ -112,7 +112,7 @@ func (s *session) judge(pattern string) bool {
 		unjudged = nil
 		for _, t := range failed {
 			what, excused := s.disturbed(t.begin, t.end)
-			// A test may wait for a disk because of what it does itself: that excuses it once.
+			// A test may wait for a disk or a CPU because of what it does itself: that excuses it once.
 			if excused && !a.broken && (all == 0 || what.hypervisor) {
 				fmt.Fprintf(s.out, "%s failed while %v:\n%s", t.name, what, indented(t.output.String()))
 				unjudged = append(unjudged, t)

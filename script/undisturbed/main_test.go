@@ -86,8 +86,8 @@ func TestJudge(t *testing.T) {
 		{"one that failed disturbed is made again", []time.Duration{5 * time.Second, 0}, true,
 			[]string{events("TestA!", "TestB"), events("TestA")}, true, "^(TestA)$",
 			[]string{
-				"TestA failed while a hypervisor took 25.0 % of the CPU time, and tasks waited for a disk for 0 % of " +
-					"a second:\n    | too slow\n    | --- FAIL: TestA\n"}},
+				"TestA failed while a hypervisor took 25.0 % of the CPU time, tasks waited for a disk for 0 % of " +
+					"a second, for a CPU for 0 % of the time:\n    | too slow\n    | --- FAIL: TestA\n"}},
 		{"and may be a failure", []time.Duration{15 * time.Second, 5 * time.Second, 0}, true,
 			[]string{events(most...), events("TestA!", "TestB"), events("TestA!")}, false, "^(TestA)$",
 			[]string{"\n--- FAIL: TestA\n"}},
@@ -205,6 +205,13 @@ func TestDisturbed(t *testing.T) {
 		}
 		return list
 	}
+	busy := func(from, seconds float64) []sample {
+		list := waited(from, seconds)
+		for i := range list {
+			list[i].cpu, list[i].disk = list[i].disk, 0
+		}
+		return list
+	}
 	for _, c := range []struct {
 		samples    []sample
 		begin, end float64
@@ -222,6 +229,8 @@ func TestDisturbed(t *testing.T) {
 		{waited(50, 0.4), 10, 90, 0, false},
 		{waited(50, 0.7), 10, 90, 0, true},
 		{waited(50, 20), 10, 40, 0, false}, // later
+		{busy(50, 20), 40, 90, 0, false},
+		{busy(50, 20), 45, 75, 0, true},
 	} {
 		what, yes := disturbed(c.samples, at(c.begin), at(c.end))
 		if yes != c.yes || what.stolen < 0.9*c.share || what.stolen > 1.1*c.share {

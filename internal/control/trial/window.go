@@ -35,15 +35,15 @@ func leadOf(offsets map[string]record.Clock, attempt int) time.Duration {
 	return (leadAlways + time.Duration(len(offsets))*leadPerNode + leadTrips*slowest) << attempt
 }
 
-// LateError means that the schedule of a trial reached a node only after the trial was to start there.
+// LateError means that the schedule of a trial reached a node only after the trial was to start there,
+// or that the node was too busy to read the begin of the window before its middle.
 type LateError struct {
 	Node string
 	By   time.Duration
 }
 
 func (e LateError) Error() string {
-	return fmt.Sprintf("%s: the request for the trial arrived %.1f ms after it was to start", e.Node,
-		e.By.Seconds()*1e3)
+	return fmt.Sprintf("%s: too busy to begin the trial on time; it was %.1f ms late", e.Node, e.By.Seconds()*1e3)
 }
 
 // tail is how long senders continue after the window, so that hosts whose clocks differ a little

@@ -20,7 +20,13 @@ type latest struct {
 	// sure is the latest sample after which the other host was heard of, and last the latest
 	// by which it was; that of the window's begin has no reading.
 	sure, last message.Edge
+	// endedNs is when more flows were first seen to have ended than at sure.
+	endedNs int64
 }
+
+// draining is how long data may arrive, on some flows, after the other host has died and ended
+// others: what was in queues on the path.
+const draining = 3e9 // ns
 
 // keepLatest begins at the window's begin, as it was read.
 func (a *agent) keepLatest(engine *traffic.Engine, meter func(*netstate.HostReading),
@@ -42,9 +48,29 @@ func (l *latest) look(at int64) {
 }
 
 func (l *latest) heard(now message.Edge) {
-	if heardOf(l.last.Flows, now.Flows) {
-		l.sure, l.last = l.last, now
+	if !heardOf(l.last.Flows, now.Flows) {
+		return
 	}
+	switch {
+	case ended(l.last.Flows) == ended(l.sure.Flows):
+		l.endedNs = 0
+	case l.endedNs == 0:
+		l.endedNs = l.last.Reading.BeganNs
+	}
+	if l.endedNs == 0 || now.Reading.BeganNs > l.endedNs+draining {
+		l.sure = l.last
+	}
+	l.last = now
+}
+
+// ended counts the flows that are no longer alive.
+func ended(flows []message.FlowEnd) (n int) {
+	for _, f := range flows {
+		if !f.Alive {
+			n++
+		}
+	}
+	return n
 }
 
 // end is where the window can be ended, given the flows at its own end; nil: nowhere.

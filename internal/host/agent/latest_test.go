@@ -2,6 +2,7 @@ package agent
 
 import (
 	"testing"
+	"time"
 
 	"linerate/internal/model/message"
 	"linerate/internal/model/netstate"
@@ -41,6 +42,35 @@ func TestLatest(t *testing.T) {
 		}
 		if got != test.want {
 			t.Errorf("%s: the window ends at sample %d, want %d", name, got, test.want)
+		}
+	}
+	// Of two flows one is reset, and the other receives what was still on its way.
+	two := func(at int64, received int64, alive bool) message.Edge {
+		first := read(1)
+		if !alive {
+			first = broken("")
+		}
+		return message.Edge{Reading: netstate.Reading{BeganNs: at}, Flows: []message.FlowEnd{first, read(received)}}
+	}
+	const second = int64(time.Second)
+	for name, test := range map[string]struct {
+		after []int64 // samples after the reset, with data each
+		want  int64
+	}{
+		"the other host died":          {[]int64{1, 2}, 2 * second},
+		"a path of one flow is broken": {[]int64{1, 2, 3, 4, 5}, 7 * second},
+	} {
+		l := &latest{last: message.Edge{Flows: two(0, 0, true).Flows}}
+		l.heard(two(1*second, 1, true))
+		l.heard(two(2*second, 2, true))
+		l.heard(two(3*second, 3, false))
+		received := int64(3)
+		for _, s := range test.after {
+			received++
+			l.heard(two((3+s)*second, received, false))
+		}
+		if got := l.end(two(0, received, false).Flows); got == nil || got.Reading.BeganNs != test.want {
+			t.Errorf("%s: %+v, want the sample of %d ns", name, got, test.want)
 		}
 	}
 	if edge := (*latest)(nil).end(nil); edge != nil {

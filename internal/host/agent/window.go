@@ -26,7 +26,9 @@ const (
 // window carries out one trial on this host: senders start and stop, and
 // counters are read at the window's two edges and in between, each at its
 // scheduled instant on this host's own clock, whatever the bus is doing. It ends
-// early when the trial is closed meanwhile: it was late on another host.
+// early when the trial is closed meanwhile, as it is when it was late on another
+// host, and when the machine was so busy that half of the window had passed before
+// its begin could be read.
 func (a *agent) window(ctx context.Context, r message.WindowRequest) (message.WindowReply, error) {
 	if now := sched.Now(); now > r.StartNs {
 		return message.WindowReply{LateNs: now - r.StartNs}, nil
@@ -81,6 +83,9 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 		return message.WindowReply{}, err
 	}
 	reply.BeginFlows = a.edge(engine, r.BeginNs, &h.Begin)
+	if late := h.Begin.BeganNs - r.BeginNs; late > (r.EndNs-r.BeginNs)/2 {
+		return message.WindowReply{LateNs: late}, nil // too little of the window is left
+	}
 	read := a.meter()
 	var kept *latest
 	if r.KeepLatest {

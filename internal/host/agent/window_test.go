@@ -51,6 +51,19 @@ func TestLateWindow(t *testing.T) {
 	}
 }
 
+// TestBusyWindow: a window of which half has passed before its begin is read is not measured.
+func TestBusyWindow(t *testing.T) {
+	a := here(t)
+	for _, ahead := range []time.Duration{100 * time.Millisecond, 5 * time.Second} {
+		r := windowFrom(sched.Now()+int64(ahead), time.Millisecond)
+		r.EndNs = r.BeginNs + 2 // no clock is read within a nanosecond
+		reply, err := a.window(t.Context(), r)
+		if err != nil || reply.LateNs <= 0 || reply.BeginFlows != nil || reply.Reading.Host != "" {
+			t.Errorf("%+v, %v: want that it was late, and nothing else", reply, err)
+		}
+	}
+}
+
 // TestClosedWindow: a window ends with its trial, not an hour later.
 func TestClosedWindow(t *testing.T) {
 	a := here(t)

@@ -39,8 +39,9 @@ type CutRequest struct {
 
 // WindowReply has what an agent measured. Instants are on its own clock.
 type WindowReply struct {
-	// LateNs is how long after StartNs the request arrived. Not 0: nothing was started, and all
-	// other fields are zero.
+	// LateNs is how long after StartNs the request arrived, or how long after BeginNs the begin was
+	// read if that was after the window's middle. Not 0: nothing was measured, and all other fields
+	// are zero.
 	LateNs     int64                `json:"late_ns,omitempty"`
 	Reading    netstate.HostReading `json:"reading"`
 	BeginFlows []FlowEnd            `json:"begin_flows"`
