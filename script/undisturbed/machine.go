@@ -23,7 +23,7 @@ const (
 	// diskShare is for how much of a second tasks may wait for a disk.
 	diskShare = 0.5
 	// cpuShare is for how much of its time tasks may wait for a CPU.
-	cpuShare = 0.5
+	cpuShare = 0.2
 )
 
 // sample is the CPU time of all CPUs up to an instant, and the times in which at least one

@@ -229,7 +229,7 @@ func TestDisturbed(t *testing.T) {
 		{waited(50, 0.4), 10, 90, 0, false},
 		{waited(50, 0.7), 10, 90, 0, true},
 		{waited(50, 20), 10, 40, 0, false}, // later
-		{busy(50, 20), 40, 90, 0, false},
+		{busy(50, 5), 40, 90, 0, false},
 		{busy(50, 20), 45, 75, 0, true},
 	} {
 		what, yes := disturbed(c.samples, at(c.begin), at(c.end))

@@ -133,6 +133,9 @@ type Server struct {
 	Name string
 	// Closed is the reason for refusing all conductors; empty: they are accepted.
 	Closed string
+	// Guess returns why a conductor that has proved that it has the token, or tried to, is refused
+	// without being told whether it has; empty: it is told. nil: each is.
+	Guess func(right bool) (refused string)
 	// Iperf3 is the reason for refusing iperf3 clients on this port.
 	Iperf3 string
 }
@@ -186,7 +189,14 @@ func (s Server) Receive(stream io.ReadWriter) (Peer, func() error, error) {
 		return v, nil, err
 	case k != kindProof:
 		return v, nil, unknownPeer("expected a proof")
-	case !hmac.Equal(answer, proof(s.Token, "conductor", theirs, mine, binding)):
+	}
+	right := hmac.Equal(answer, proof(s.Token, "conductor", theirs, mine, binding))
+	if s.Guess != nil {
+		if why := s.Guess(right); why != "" {
+			return v, nil, Refuse(v.Stream, why)
+		}
+	}
+	if !right {
 		return v, nil, Refuse(v.Stream, WrongToken)
 	}
 	welcome := func() error { return say(v.Stream, kindWelcome, proof(s.Token, "server", theirs, mine, binding)) }

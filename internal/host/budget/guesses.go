@@ -29,12 +29,31 @@ const (
 	mostGuessers = 3 * 4096
 )
 
-// Wrong records a wrong guess.
-func (g *Guesses) Wrong(from netip.Addr) { g.wrong(greeting.Source(from), time.Now()) }
+// Judge returns why a source is not told now whether what it tried is right, and counts a wrong one;
+// empty if it is told. It is called when there is an answer, not when the source connects: a source that
+// connects many times would guess with all connections at once otherwise.
+func (g *Guesses) Judge(from netip.Addr, right bool) (refused string) {
+	return g.judge(greeting.Source(from), right, time.Now())
+}
 
-func (g *Guesses) wrong(source netip.Addr, now time.Time) {
+func (g *Guesses) judge(source netip.Addr, right bool, now time.Time) (refused string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if refused = g.refused(source, now); refused == "" && !right {
+		g.wrong(source, now)
+	}
+	return refused
+}
+
+// Refused returns why a source may not try now; empty if it may.
+func (g *Guesses) Refused(from netip.Addr) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.refused(greeting.Source(from), time.Now())
+}
+
+// wrong records a wrong guess. The caller holds mu.
+func (g *Guesses) wrong(source netip.Addr, now time.Time) {
 	if g.free == nil {
 		g.free = map[netip.Prefix]time.Time{}
 	}
@@ -59,14 +78,7 @@ func (g *Guesses) wrong(source netip.Addr, now time.Time) {
 	}
 }
 
-// Refused returns why a source may not try now; empty if it may.
-func (g *Guesses) Refused(from netip.Addr) string {
-	return g.refused(greeting.Source(from), time.Now())
-}
-
 func (g *Guesses) refused(source netip.Addr, now time.Time) string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	for i, p := range prefixes(source) {
 		free, known := g.free[p]
 		wait := free.Sub(now) + guessInterval>>(i*siteShift) - guessesAtOnce*guessInterval

@@ -14,6 +14,7 @@ import (
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/proc"
 )
 
 // Limits of the HTTP server. Prometheus gives up after 10 s by default (scrape_timeout).
@@ -90,7 +91,7 @@ func serveHTTP(ctx context.Context, l *net.TCPListener, h http.Handler) error {
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	defer context.AfterFunc(ctx, func() { s.Close() })()
-	err := s.Serve(&listener{l, greeting.NewQueue(mostConnections)})
+	err := s.Serve(&listener{l, ctx, greeting.NewQueue(mostConnections)})
 	s.Close()
 	if errors.Is(err, http.ErrServerClosed) || ctx.Err() != nil {
 		return nil
@@ -102,12 +103,13 @@ func serveHTTP(ctx context.Context, l *net.TCPListener, h http.Handler) error {
 // has the most.
 type listener struct {
 	*net.TCPListener
+	ctx   context.Context
 	queue *greeting.Queue
 }
 
 func (l *listener) Accept() (net.Conn, error) {
 	for {
-		conn, err := l.AcceptTCP()
+		conn, err := socket.Accept(l.ctx, l.TCPListener)
 		if err != nil {
 			return nil, err
 		}
@@ -130,12 +132,14 @@ func (c *connection) Close() error {
 	return c.TCPConn.Close()
 }
 
-// paced answers one request at a time and then pauses for pauseShare times as long as that took, at most
-// pauseMost. So scrapes take at most a fifth of a CPU; anything slower reads the host, which has limits of its
-// own.
+// paced answers one request at a time and then pauses for pauseShare times as long as it took, at most
+// pauseMost. A request takes its time in the handler, or the CPU time that the process has used since the last
+// pause if that is more: readings use several CPUs, and connections cost before and after the handler. So
+// scrapes take at most a fifth of a CPU; anything slower reads the host, which has limits of its own.
 type paced struct {
 	next http.Handler
 	turn chan struct{} // holds an element while a request is answered and during the pause
+	used time.Duration // CPU time of the process until the last pause; of who has the turn
 }
 
 const (
@@ -143,7 +147,9 @@ const (
 	pauseMost  = 500 * time.Millisecond
 )
 
-func newPaced(next http.Handler) *paced { return &paced{next, make(chan struct{}, 1)} }
+func newPaced(next http.Handler) *paced {
+	return &paced{next: next, turn: make(chan struct{}, 1), used: proc.TotalCPUTime()}
+}
 
 func (p *paced) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
@@ -153,7 +159,10 @@ func (p *paced) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	began := time.Now()
 	defer func() {
-		time.AfterFunc(min(pauseShare*time.Since(began), pauseMost), func() { <-p.turn })
+		used := proc.TotalCPUTime()
+		took := max(time.Since(began), used-p.used)
+		p.used = used
+		time.AfterFunc(min(pauseShare*took, pauseMost), func() { <-p.turn })
 	}()
 	p.next.ServeHTTP(w, r)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"linerate/internal/host/budget"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/message"
 )
 
@@ -206,6 +207,41 @@ func TestPaced(t *testing.T) {
 		most.Load() != 1 {
 		t.Errorf("%d requests were answered in %v, %d at a time; want at most %d, one at a time", answered.Load(),
 			time.Since(began), most.Load(), bound)
+	}
+}
+
+// TestPacedCPU: what connections and readings use of all CPUs counts, not only the time in the handler.
+func TestPacedCPU(t *testing.T) {
+	at := served(t, newPaced(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				for end := time.Now().Add(5 * time.Millisecond); time.Now().Before(end); {
+				}
+			})
+		}
+		all.Wait()
+		_, _ = w.Write(make([]byte, 1<<20)) // written after the handler has returned
+	})))
+	ctx, end := context.WithTimeout(t.Context(), 3*time.Second)
+	defer end()
+	began, used := time.Now(), proc.TotalCPUTime()
+	var clients sync.WaitGroup
+	for range mostConnections {
+		clients.Go(func() {
+			for ctx.Err() == nil {
+				request, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at+Path, nil)
+				if answer, err := http.DefaultClient.Do(request); err == nil {
+					_, _ = io.Copy(io.Discard, answer.Body)
+					answer.Body.Close()
+				}
+			}
+		})
+	}
+	clients.Wait()
+	// Also the CPU time of the clients, which are in this process.
+	if share := float64(proc.TotalCPUTime()-used) / float64(time.Since(began)); share > 0.3 {
+		t.Errorf("scrapes take %.2f of a CPU, want a fifth", share)
 	}
 }
 

@@ -210,6 +210,7 @@ func (s *server) greet(conn *net.TCPConn, from netip.AddrPort, waiter *greeting.
 		// Of conductors alone: a flow's cookie is from a session that has proved the token, and
 		// others may have the same address (NAT) or prefix.
 		host.Closed = s.guesses.Refused(from.Addr())
+		host.Guess = func(right bool) string { return s.guesses.Judge(from.Addr(), right) }
 	}
 	// A connection that says nothing is closed with the server.
 	closing := context.AfterFunc(s.ctx, func() { conn.Close() })
@@ -226,10 +227,7 @@ func (s *server) greet(conn *net.TCPConn, from netip.AddrPort, waiter *greeting.
 	v := Session{From: from, Version: peer.Version, Began: time.Now()}
 	switch {
 	case err != nil:
-		if refused, is := errors.AsType[greeting.Refused](err); is {
-			if refused.Reason == greeting.WrongToken {
-				s.guesses.Wrong(from.Addr())
-			}
+		if _, is := errors.AsType[greeting.Refused](err); is {
 			v.Err = err
 			s.report(v)
 			conn.Close() // without RST, so that the reason arrives

@@ -19,9 +19,10 @@ func init() { descriptors["nginx"] = nginx }
 
 // Directives of nginx's main context and of events; others are those of http, or of listen.
 var (
-	nginxMain = []string{"lock_file", "pcre_jit", "thread_pool", "timer_resolution", "worker_aio_requests",
+	nginxMain = []string{"pcre_jit", "thread_pool", "timer_resolution",
 		"worker_cpu_affinity", "worker_priority", "worker_processes", "worker_rlimit_nofile"}
-	nginxEvents = []string{"accept_mutex", "accept_mutex_delay", "multi_accept", "use", "worker_connections"}
+	nginxEvents = []string{"accept_mutex", "accept_mutex_delay", "multi_accept", "use", "worker_aio_requests",
+		"worker_connections"}
 	// nginxDebian are those of Debian's nginx.conf, which settings of the study replace.
 	nginxDebian = []topology.ServiceSetting{
 		{Key: "worker_processes", Value: "auto"}, {Key: "worker_connections", Value: "768"},

@@ -1,11 +1,14 @@
 package service
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/topology"
 )
 
@@ -58,6 +61,58 @@ func TestNSDConfig(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+}
+
+// TestSettings: each setting that a study can make is known to the program, as installed here, and
+// those of nginx are in their contexts.
+func TestSettings(t *testing.T) {
+	dir := t.TempDir()
+	for program, unknown := range map[string]string{"nginx": "unknown directive", "nsd": "syntax error",
+		"postfix": "unknown parameter"} {
+		t.Run(program, func(t *testing.T) {
+			check := map[string][]string{
+				"nginx":   {"nginx", "-t", "-e", "stderr", "-c"},
+				"nsd":     {"nsd-checkconf"},
+				"postfix": {"postconf", "-d"},
+			}[program]
+			if _, err := exec.LookPath(check[0]); err != nil {
+				kerneltest.Skip(t, program+" is not installed")
+			}
+			says := func(key string) string {
+				config := filepath.Join(dir, program+".conf")
+				setting := topology.ServiceSetting{Key: key, Value: "off"}
+				last := config
+				switch program {
+				case "nginx":
+					text := nginxConfig(of(program, 80, setting), dir, false)
+					if key == "listen" {
+						return ""
+					}
+					if err := os.WriteFile(config, text, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				case "nsd":
+					text := fmt.Sprintf("server:\n  %s: 1\n", key)
+					if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				default:
+					last = key
+				}
+				out, _ := exec.CommandContext(t.Context(), check[0], append(check[1:], last)...).CombinedOutput()
+				return string(out)
+			}
+			if text := says("no_such_setting"); !strings.Contains(text, unknown) {
+				t.Fatalf("an unknown setting: %q", text)
+			}
+			_, p, _ := of(program, 0).Of()
+			for _, key := range p.Settings {
+				if text := says(key); strings.Contains(text, unknown) || strings.Contains(text, "not allowed here") {
+					t.Errorf("%s: %s", key, text)
+				}
+			}
+		})
 	}
 }
 

@@ -71,20 +71,38 @@ func Hold(protocol string, at netip.AddrPort) (held io.Closer, port uint16, err 
 // AcceptAll accepts connections until ctx ends or the listener is closed. It returns nil when ctx has ended.
 func AcceptAll(ctx context.Context, l *net.TCPListener, handle func(*net.TCPConn)) error {
 	for {
-		conn, err := l.AcceptTCP()
+		conn, err := Accept(ctx, l)
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case err == nil:
-			handle(conn)
-		case errors.Is(err, net.ErrClosed):
+		case err != nil:
 			return err
-		default:
-			// Out of descriptors or memory, or the connection was reset while it waited: all temporary.
-			select {
-			case <-time.After(20 * time.Millisecond):
-			case <-ctx.Done():
+		}
+		handle(conn)
+	}
+}
+
+// acceptAgain is the pause after an error of accept.
+const acceptAgain = 20 * time.Millisecond
+
+// Accept accepts a connection. It fails only when ctx has ended or the listener is closed: other errors are
+// temporary, those of a process that is out of descriptors or memory, and those that the network reports for the
+// new connection (accept(2), Error handling). A server that ended with them could be ended from outside.
+func Accept(ctx context.Context, l interface{ AcceptTCP() (*net.TCPConn, error) }) (*net.TCPConn, error) {
+	for {
+		conn, err := l.AcceptTCP()
+		switch {
+		case ctx.Err() != nil:
+			if err == nil {
+				conn.Close()
 			}
+			return nil, context.Cause(ctx)
+		case err == nil || errors.Is(err, net.ErrClosed):
+			return conn, err
+		}
+		select {
+		case <-time.After(acceptAgain):
+		case <-ctx.Done():
 		}
 	}
 }

@@ -57,6 +57,7 @@ func TestGeneratedTables(t *testing.T) {
 		{"devices", "devices", "\n" + devices()},
 		{"foreign-tools", "arguments", "\n" + arguments() + "\n"},
 		{"foreign-tools", "variables", "\n" + variables() + "\n"},
+		{"applications", "settings", "\n" + serviceSettings() + "\n"},
 		{"attacks", "kinds", "\n" + attackKinds() + "\n"},
 		{"metrics", "metrics", "\n" + metrics() + "\n"},
 	} {
@@ -92,6 +93,16 @@ func arguments() string {
 			list = append(list, text)
 		}
 		fmt.Fprintf(&b, "| `%s` | %s |\n", t.Name, strings.Join(list, "; "))
+	}
+	return b.String()
+}
+
+// serviceSettings is a table of what settings of a service may have.
+func serviceSettings() string {
+	var b strings.Builder
+	b.WriteString("| program | settings that a study can make |\n|---|---|\n")
+	for _, p := range topology.ServicePrograms {
+		fmt.Fprintf(&b, "| `%s` | `%s` |\n", p.Name, strings.Join(p.Settings, "`, `"))
 	}
 	return b.String()
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/model/flow"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 )
@@ -16,7 +15,7 @@ type Service struct {
 	Program string `yaml:"program" json:"program,omitempty"`
 	Port    int    `yaml:"port" json:"port,omitempty"`
 	// Settings are in the program's own notation.
-	Settings []ServiceSetting `yaml:"settings" json:"settings,omitempty" doc:"settings by the program's own names for them, such as worker_processes: 2 of nginx, server-count: 2 of nsd, default_process_limit: 200 of postfix; what listen has of nginx is added to its listen directives (listen: backlog=4096 reuseport)"`
+	Settings []ServiceSetting `yaml:"settings" json:"settings,omitempty" doc:"settings by the program's own names for them, such as worker_processes: 2 of nginx, server-count: 2 of nsd, default_process_limit: 200 of postfix; what listen has of nginx is added to its listen directives (listen: backlog=4096 reuseport). docs/applications.md lists them"`
 }
 
 // Describe documents the keys that depend on the programs, for package source.
@@ -38,37 +37,6 @@ func (Service) Describe(key string) (doc string, enum []string) {
 type ServiceSetting struct {
 	Key   string `yaml:",key" json:"key"`
 	Value string `yaml:",value" json:"value"`
-}
-
-// ServiceProgram is a program that a service can use. Package internal/host/service configures and
-// starts it.
-type ServiceProgram struct {
-	// Name is the name of the program, Package the name of its Debian package.
-	Name, Package string
-	// Protocols are the protocols of flows that it serves. Port is the default port.
-	Protocols []string
-	Port      int
-	// Reserved are settings that linerate makes itself: the locations of files, the user, and
-	// everything that would make the program execute others.
-	Reserved []string
-}
-
-// ServicePrograms lists the programs in the order of the reference.
-var ServicePrograms = []ServiceProgram{
-	{
-		Name: "nginx", Package: "nginx", Protocols: []string{flow.HTTP}, Port: 80,
-		Reserved: []string{"daemon", "error_log", "include", "load_module", "pid", "root", "user"},
-	},
-	{
-		Name: "nsd", Package: "nsd", Protocols: []string{flow.DNS, flow.DNSTCP}, Port: 53,
-		Reserved: []string{"chroot", "database", "include", "ip-address", "logfile", "pidfile", "port", "username",
-			"xfrdfile", "zonelistfile", "zonesdir"},
-	},
-	{
-		Name: "postfix", Package: "postfix", Protocols: []string{flow.SMTP}, Port: 25,
-		Reserved: []string{"command_directory", "config_directory", "daemon_directory", "data_directory", "mail_owner",
-			"maillog_file", "queue_directory", "setgid_group"},
-	},
 }
 
 // Of returns the service with defaults filled in, and its program. It returns false if there is no
@@ -106,12 +74,12 @@ func (h *Host) Service(name string) (Service, bool) {
 	return *s, true
 }
 
-// serviceKey matches the names of settings, and serviceText their values: nothing that could end a
-// directive, a parameter or a line.
-var (
-	serviceKey  = pattern.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
-	serviceText = pattern.MustCompile(`^[A-Za-z0-9 ._:/,=+%*@-]{1,200}$`)
-)
+// serviceText matches the values of settings: nothing that could end a directive, a parameter or a
+// line, or name a file of another directory.
+var serviceText = pattern.MustCompile(`^[A-Za-z0-9 ._:,=+%-]{1,200}$`)
+
+// serviceSettingsDoc lists the settings of each program.
+const serviceSettingsDoc = "docs/applications.md"
 
 // maxServices limits the services of a host.
 const maxServices = 32
@@ -145,14 +113,11 @@ func (c *checker) services(i int) {
 		for k, o := range s.Settings {
 			at := fmt.Sprintf("%s.settings[%d]", at, k)
 			switch {
-			case !serviceKey.MatchString(o.Key):
-				c.report(at, "setting %.40q: expected lower-case letters, digits, - and _, beginning with a letter",
-					o.Key)
-			case slices.Contains(program.Reserved, o.Key):
-				c.report(at, "setting %s: linerate gives %s its own; expected none of %s", o.Key, s.Program,
-					strings.Join(program.Reserved, ", "))
+			case known && !slices.Contains(program.Settings, o.Key):
+				c.report(at, "setting %.40q: not one of those of %s that a study can make (%s)%s", o.Key, s.Program,
+					serviceSettingsDoc, source.DidYouMean(o.Key, program.Settings))
 			case !serviceText.MatchString(o.Value):
-				c.report(at, "setting %s: %.40q: expected 1 to 200 letters, digits, spaces and . _ : / , = + %% * @ -",
+				c.report(at, "setting %s: %.40q: expected 1 to 200 letters, digits, spaces and . _ : , = + %% -",
 					o.Key, o.Value)
 			}
 		}

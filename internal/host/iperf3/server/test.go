@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -190,15 +191,17 @@ func (t *test) agree(ctx context.Context) error {
 			return refuse(iperf3.CodeAuthentication, "%s", why)
 		}
 		late := time.After(answerAfter)
-		if guess, err := o.Users.check(t.p.AuthToken, time.Now()); err != nil {
-			if guess {
-				o.Guesses.Wrong(t.from.Addr())
-			}
+		guess, err := o.Users.check(t.p.AuthToken, time.Now())
+		why := o.Guesses.Judge(t.from.Addr(), !guess)
+		if err != nil {
+			why = cmp.Or(why, err.Error())
 			select {
 			case <-late:
 			case <-ctx.Done():
 			}
-			return refuse(iperf3.CodeAuthentication, "%s", err.Error())
+		}
+		if why != "" {
+			return refuse(iperf3.CodeAuthentication, "%s", why)
 		}
 	}
 	return check(&t.p, o.Bounds)
