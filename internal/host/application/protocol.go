@@ -10,7 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
@@ -76,18 +78,51 @@ type Server struct {
 	Moved    func(client net.Addr, received, sent int)
 }
 
-// Think waits for the time that the flow's server is to take for each answer. It returns false if ctx has ended.
-func (s *Server) Think(ctx context.Context) bool {
+// hangupCheck is how often a connection is looked at while its client waits for an answer.
+const hangupCheck = 500 * time.Millisecond
+
+// Think waits for the time that the flow's server is to take for each answer. It returns false if ctx has ended, or if
+// the client has closed its connection: most protocols read nothing meanwhile and would not notice. A nil client has no
+// connection.
+func (s *Server) Think(ctx context.Context, client net.Conn) bool {
 	if s.Spec.Think == 0 {
 		return ctx.Err() == nil
 	}
 	timer := time.NewTimer(time.Duration(s.Spec.Think))
 	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
+	check := time.NewTicker(hangupCheck)
+	defer check.Stop()
+	for {
+		select {
+		case <-timer.C:
+			return true
+		case <-ctx.Done():
+			return false
+		case <-check.C:
+			if hungUp(client) {
+				return false
+			}
+		}
+	}
+}
+
+// hungUp reports whether the other end of a TCP connection, or of TLS over one, has closed it.
+func hungUp(c net.Conn) (is bool) {
+	for {
+		switch over := c.(type) {
+		case *served:
+			c = over.Conn
+		case interface{ NetConn() net.Conn }:
+			c = over.NetConn()
+		case *net.TCPConn:
+			_ = socket.WithConn(over, func(fd int) error {
+				is = sock.HungUp(fd)
+				return nil
+			})
+			return is
+		default:
+			return false
+		}
 	}
 }
 

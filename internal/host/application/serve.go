@@ -169,8 +169,8 @@ func MostOpen(spec flow.Spec) int { return 2*max(1, spec.Connections) + 16 }
 // The most memory that a server's connection takes in this process, in bytes: buffers and goroutines, those of
 // TLS and of each stream.
 const (
-	connMemory   = 32 << 10
-	tlsMemory    = 64 << 10
+	connMemory   = 48 << 10
+	tlsMemory    = 96 << 10
 	streamMemory = 64 << 10
 	// answerMemory is the memory of a DNS answer that waits, with its goroutine.
 	answerMemory = 4 << 10

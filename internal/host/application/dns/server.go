@@ -77,7 +77,7 @@ func servePackets(ctx context.Context, s *application.Server) error {
 		case places <- struct{}{}:
 			answering.Go(func() {
 				defer func() { <-places }()
-				if s.Think(ctx) {
+				if s.Think(ctx, nil) {
 					reply()
 				}
 			})
@@ -130,7 +130,7 @@ func serveStream(ctx context.Context, s *application.Server, c net.Conn) {
 		case places <- struct{}{}:
 			answering.Go(func() {
 				defer func() { <-places }()
-				if !s.Think(ctx) || !reply(message) {
+				if !s.Think(ctx, c) || !reply(message) {
 					c.Close() // ends reading
 				}
 			})

@@ -3,6 +3,7 @@ package mail
 import (
 	"context"
 	"io"
+	"net"
 	"sync"
 	"time"
 
@@ -51,10 +52,13 @@ type backend struct {
 	s   *application.Server
 }
 
-func (b backend) NewSession(*smtp.Conn) (smtp.Session, error) { return sink(b), nil }
+func (b backend) NewSession(c *smtp.Conn) (smtp.Session, error) { return sink{b, c}, nil }
 
 // sink accepts and discards mails.
-type sink backend
+type sink struct {
+	backend
+	client *smtp.Conn
+}
 
 func (sink) Reset()                               {}
 func (sink) Logout() error                        { return nil }
@@ -66,8 +70,8 @@ func (k sink) Data(r io.Reader) error {
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return err
 	}
-	if !k.s.Think(k.ctx) {
-		return k.ctx.Err()
+	if !k.s.Think(k.ctx, k.client.Conn()) {
+		return net.ErrClosed
 	}
 	k.s.Answered()
 	return nil

@@ -30,6 +30,9 @@ const (
 
 func length(bytes int64) string { return strconv.FormatInt(bytes, 10) }
 
+// connectionKey is the key of a request's connection in its context.
+type connectionKey struct{}
+
 // Serve reads each request and answers it with a body of the flow's size.
 func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 	body := int64(s.Spec.Response)
@@ -42,7 +45,8 @@ func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 			w.WriteHeader(http.StatusRequestEntityTooLarge)
 			return
 		}
-		if !s.Think(r.Context()) {
+		client, _ := r.Context().Value(connectionKey{}).(net.Conn) // nil: of HTTP/3
+		if !s.Think(r.Context(), client) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/octet-stream")
@@ -66,6 +70,9 @@ func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 	protocols.SetHTTP2(s.Spec.Protocol == flow.HTTP2)
 	protocols.SetUnencryptedHTTP2(s.Spec.Protocol == flow.HTTP2)
 	server := &http.Server{
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connectionKey{}, c)
+		},
 		Handler: handler, Protocols: protocols, ReadHeaderTimeout: headerTimeout, ReadTimeout: exchangeTimeout,
 		WriteTimeout: exchangeTimeout,
 		IdleTimeout:  idleTimeout, MaxHeaderBytes: requestHeader, ErrorLog: slog.NewLogLogger(slog.DiscardHandler,
