@@ -27,6 +27,7 @@ var boundedSleeps = map[string]string{
 	"internal/host/handshake/listener.go":          "a millisecond after a temporary error",
 	"internal/host/iperf3/client/end.go":           "milliseconds",
 	"internal/host/iperf3/server/test.go":          "milliseconds, what is left of a datagram's turn",
+	"internal/host/openmetrics/endpoint.go":        "acceptPause",
 	"internal/host/transmit/transmit.go":           "50 ms at most, then the context is looked at",
 	"internal/host/serve/accept_linux.go":          "a millisecond after a failed accept",
 	"internal/host/transaction/requester_linux.go": "checkInterval at most",

@@ -100,15 +100,25 @@ func serveHTTP(ctx context.Context, l *net.TCPListener, h http.Handler) error {
 }
 
 // listener limits the number of connections: one more closes the oldest of its source, or of the source that
-// has the most.
+// has the most. While many are open it accepts slowly, because a client whose connections are closed may open
+// others at once.
 type listener struct {
 	*net.TCPListener
 	ctx   context.Context
 	queue *greeting.Queue
 }
 
+// While slowFrom connections or more are open, acceptPause passes between two of them.
+const (
+	slowFrom    = mostConnections / 4
+	acceptPause = 10 * time.Millisecond
+)
+
 func (l *listener) Accept() (net.Conn, error) {
 	for {
+		if l.queue.Len() >= slowFrom {
+			time.Sleep(acceptPause)
+		}
 		conn, err := socket.Accept(l.ctx, l.TCPListener)
 		if err != nil {
 			return nil, err
