@@ -86,14 +86,13 @@ func register[A any](code Code, key func(about, args any) any) Of[A] {
 // code that this version does not know it returns a kind.Unknown.
 func Decode(code Code, text []byte) (any, error) { return kind.Decode(causes[code].args, code, text) }
 
-// Same reports whether two findings of a cause on one host are to be merged. about and otherAbout are
-// their subjects. Findings with an unknown code are merged if subject and arguments are equal.
-func Same(code Code, about, args, otherAbout, otherArgs any) bool {
-	c, known := causes[code]
-	if !known {
-		return keyed(about, args) == keyed(otherAbout, otherArgs)
+// Identity returns what distinguishes findings of a cause on one host: two with the same are merged. about
+// is the finding's subject. Findings with an unknown code are merged if subject and arguments are equal.
+func Identity(code Code, about, args any) string {
+	if c, known := causes[code]; known {
+		return keyed(c.key(about, args))
 	}
-	return keyed(c.key(about, args)) == keyed(c.key(otherAbout, otherArgs))
+	return keyed(about, args)
 }
 
 // keyed returns the values as one text. Equal values give equal texts, also if their types do not

@@ -1,6 +1,10 @@
 package netstate
 
-import "math"
+import (
+	"math"
+
+	"linerate/internal/model/index"
+)
 
 // InterfaceDelta is the traffic of an interface between the readings at the edges of the window.
 type InterfaceDelta struct {
@@ -35,17 +39,17 @@ func (d InterfaceDelta) rate(bytes float64) float64 {
 // Deltas lists the interfaces that have readings at both edges. A counter that decreased, because
 // its driver was reloaded, counts as 0.
 func (h HostReading) Deltas() []InterfaceDelta {
-	begins := make(map[string]InterfaceCounters, len(h.Begin.Interfaces))
-	for _, begin := range h.Begin.Interfaces {
-		begins[begin.Interface] = begin
-	}
+	begins := index.First(h.Begin.Interfaces, nameOf)
+	countings := h.Snapshot.countings()
+	var samples map[string][]sampled // of all interfaces, read when it is needed
 	var list []InterfaceDelta
 	for _, end := range h.End.Interfaces {
-		begin, has := begins[end.Interface]
+		i, has := begins[end.Interface]
 		if !has {
 			continue
 		}
-		list = append(list, h.alike(InterfaceDelta{
+		begin := h.Begin.Interfaces[i]
+		d := InterfaceDelta{
 			Interface: end.Interface,
 			Seconds:   float64(end.AtNs-begin.AtNs) / 1e9,
 			RxBytes:   Grown(begin.RxBytes, end.RxBytes),
@@ -55,16 +59,23 @@ func (h HostReading) Deltas() []InterfaceDelta {
 			RxMissed:  Grown(begin.RxMissed, end.RxMissed),
 			RxLost:    Grown(begin.RxDropped, end.RxDropped) + Grown(begin.RxErrors, end.RxErrors),
 			TxLost:    Grown(begin.TxDropped, end.TxDropped) + Grown(begin.TxErrors, end.TxErrors),
-		}))
+		}
+		counting := countings[end.Interface]
+		if !counting.known && samples == nil {
+			samples = h.sampled("")
+		}
+		list = append(list, d.alike(counting, samples[end.Interface]))
 	}
 	return list
 }
 
+func nameOf(c InterfaceCounters) string { return c.Interface }
+
 // alike converts a delta to bytes with Ethernet headers and without frame check sequences, and sets
-// Counting and Known.
-func (h HostReading) alike(d InterfaceDelta) InterfaceDelta {
-	if d.Counting, d.Known = h.Snapshot.counting(d.Interface); !d.Known {
-		d.Counting.RefreshS = max(d.Counting.RefreshS, h.refreshS(d))
+// Counting and Known. samples are those of the interface if its counting is not known.
+func (d InterfaceDelta) alike(c counting, samples []sampled) InterfaceDelta {
+	if d.Counting, d.Known = c.Counting, c.known; !d.Known {
+		d.Counting.RefreshS = max(d.Counting.RefreshS, refreshS(samples, d.RxBytes+d.TxBytes))
 	}
 	if d.Counting.FCS {
 		d.RxBytes = max(0, d.RxBytes-fcsBytes*d.RxPackets)
@@ -105,7 +116,7 @@ func (h HostReading) Between(name string, from, to int64) (InterfaceDelta, bool)
 	}
 	rx := func(c InterfaceCounters) uint64 { return c.RxBytes }
 	tx := func(c InterfaceCounters) uint64 { return c.TxBytes }
-	return h.alike(InterfaceDelta{
+	return InterfaceDelta{
 		Interface: name, Seconds: float64(to-from) / 1e9,
 		RxBytes: grown(rx), TxBytes: grown(tx),
 		RxDoubt:   doubtAt(at, from, rx) + doubtAt(at, to, rx),
@@ -115,7 +126,7 @@ func (h HostReading) Between(name string, from, to int64) (InterfaceDelta, bool)
 		RxMissed:  grown(func(c InterfaceCounters) uint64 { return c.RxMissed }),
 		RxLost:    grown(func(c InterfaceCounters) uint64 { return c.RxDropped + c.RxErrors }),
 		TxLost:    grown(func(c InterfaceCounters) uint64 { return c.TxDropped + c.TxErrors }),
-	}), true
+	}.alike(h.Snapshot.countings()[name], h.sampled(name)[name]), true
 }
 
 // grownTo returns the growth of a counter from the first of its readings to an instant, by linear
@@ -175,6 +186,11 @@ func (h HostReading) AtBegin(q QdiscCounters) (QdiscCounters, bool) {
 		}
 	}
 	return QdiscCounters{}, false
+}
+
+// QdiscsAtBegin returns the position in the first reading of each qdisc, by its Key.
+func (h HostReading) QdiscsAtBegin() map[QdiscCounters]int {
+	return index.First(h.Begin.Qdiscs, QdiscCounters.Key)
 }
 
 // OthersDelta returns the growth of such a counter without what linerate itself caused of it.

@@ -1,6 +1,6 @@
 package netstate
 
-import "slices"
+import "linerate/internal/model/index"
 
 // Counting describes how a driver counts the traffic of an interface.
 type Counting struct {
@@ -54,31 +54,41 @@ const headerBytes = 14
 // fcsBytes is the length of the Ethernet frame check sequence.
 const fcsBytes = 4
 
-// counting returns how an interface of the host counts. The counters of a bond are the sums of its
+// counting is how an interface counts; known reports whether that is known.
+type counting struct {
+	Counting
+	known bool
+}
+
+// countings returns how each interface of the host counts. The counters of a bond are the sums of its
 // members' counters (bond_get_stats in drivers/net/bonding/bond_main.c), so it counts as they do.
 // For a bond, known is false if the driver of a member is unknown or if only some members count
 // frame check sequences; RefreshS is then that of the members whose driver is known.
-func (s Snapshot) counting(name string) (c Counting, known bool) {
-	i := slices.IndexFunc(s.Interfaces, func(i InterfaceSnapshot) bool { return i.Interface == name })
-	if i < 0 {
-		return c, false
-	}
-	if s.Interfaces[i].Kind != bondKind {
-		return s.Interfaces[i].counting()
-	}
-	with, without := false, false
-	known = true
-	for _, m := range s.Interfaces {
-		if m.Master == name {
-			member, ok := m.counting()
-			known = known && ok
+func (s Snapshot) countings() map[string]counting {
+	all := make(map[string]counting, len(s.Interfaces))
+	members := index.Groups(s.Interfaces, func(i InterfaceSnapshot) string { return i.Master })
+	for _, i := range s.Interfaces {
+		if _, twice := all[i.Interface]; twice {
+			continue
+		}
+		c := counting{known: true}
+		if i.Kind != bondKind {
+			c.Counting, c.known = i.counting()
+			all[i.Interface] = c
+			continue
+		}
+		with, without := false, false
+		for _, m := range members[i.Interface] {
+			member, ok := s.Interfaces[m].counting()
+			c.known = c.known && ok
 			with, without = with || member.FCS, without || !member.FCS
 			c.RefreshS = max(c.RefreshS, member.RefreshS)
 		}
+		c.known = c.known && !(with && without)
+		c.FCS = c.known && with
+		all[i.Interface] = c
 	}
-	known = known && !(with && without)
-	c.FCS = known && with
-	return c, known
+	return all
 }
 
 // counting returns how an interface that is no bond counts. The kernel itself counts the traffic of
@@ -94,30 +104,44 @@ func (i InterfaceSnapshot) counting() (c Counting, known bool) {
 // so that a counter that stays the same shows that it was not refreshed.
 const frozenStep = 4 * 1514
 
-// refreshS returns the interval at which the counters of an interface are refreshed, in seconds:
-// the longest time for which they stayed the same, if they did in at least half of the samples. 0:
-// they change at each reading, or the interval cannot be seen.
-func (h HostReading) refreshS(d InterfaceDelta) float64 {
-	var last uint64
-	var since, longest int64
-	steps, same := -1, 0
-	for _, sample := range h.Series {
-		for _, c := range sample.Interfaces {
-			if c.Interface != d.Interface {
-				continue
-			}
-			now := c.RxBytes + c.TxBytes
-			if steps++; steps > 0 {
-				longest = max(longest, sample.AtNs-since)
-			}
-			if steps > 0 && now == last {
-				same++
-			} else {
-				since, last = sample.AtNs, now
+// sampled is the traffic of an interface up to a sample in a window.
+type sampled struct {
+	atNs  int64
+	bytes uint64
+}
+
+// sampled returns the samples of an interface; with an empty name those of each.
+func (h HostReading) sampled(name string) map[string][]sampled {
+	all := map[string][]sampled{}
+	for _, s := range h.Series {
+		for _, c := range s.Interfaces {
+			if name == "" || c.Interface == name {
+				all[c.Interface] = append(all[c.Interface], sampled{s.AtNs, c.RxBytes + c.TxBytes})
 			}
 		}
 	}
-	if steps < 4 || 2*same < steps || d.RxBytes+d.TxBytes < float64(steps)*frozenStep {
+	return all
+}
+
+// refreshS returns the interval at which the counters of an interface are refreshed, in seconds, given
+// its samples and the traffic in the window in bytes: the longest time for which they stayed the same,
+// if they did in at least half of the samples. 0: they change at each reading, or the interval cannot
+// be seen.
+func refreshS(samples []sampled, bytes float64) float64 {
+	var last uint64
+	var since, longest int64
+	steps, same := -1, 0
+	for _, now := range samples {
+		if steps++; steps > 0 {
+			longest = max(longest, now.atNs-since)
+		}
+		if steps > 0 && now.bytes == last {
+			same++
+		} else {
+			since, last = now.atNs, now.bytes
+		}
+	}
+	if steps < 4 || 2*same < steps || bytes < float64(steps)*frozenStep {
 		return 0
 	}
 	return float64(longest) / 1e9

@@ -28,13 +28,16 @@ type Snapshot struct {
 	TimerTickNs int64 `json:"timer_tick_ns,omitempty"`
 }
 
-// Hardware reports whether an interface is a NIC and not a software device, such as a bond, which
-// counts its members' packets again. It returns true for interfaces that the snapshot does not
-// have.
-func (s Snapshot) Hardware(name string) bool {
-	return !slices.ContainsFunc(s.Interfaces, func(i InterfaceSnapshot) bool {
-		return i.Interface == name && i.Kind != ""
-	})
+// Software returns the names of the interfaces that are no NICs but software devices, such as a bond,
+// which counts its members' packets again.
+func (s Snapshot) Software() map[string]bool {
+	names := map[string]bool{}
+	for _, i := range s.Interfaces {
+		if i.Kind != "" {
+			names[i.Interface] = true
+		}
+	}
+	return names
 }
 
 // Tables has the parts of a snapshot that the network itself changes: neighbours and forwarding

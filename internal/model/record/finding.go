@@ -140,11 +140,14 @@ func (f Finding) Changes() (list []setting.Setting) {
 	return list
 }
 
-// Same reports whether f and o are the same finding: they have the same cause and host, and do not
-// differ in what distinguishes findings of that cause (cause.Same). Both must be data.
-func (f Finding) Same(o Finding) bool {
-	return f.ID == o.ID && f.Host == o.Host && cause.Same(f.ID, f.About, f.Args, o.About, o.Args)
+// Key identifies a finding: two with the same cause and host that do not differ in what distinguishes
+// findings of that cause (cause.Identity) have the same key. The finding must be data.
+func (f Finding) Key() FindingKey {
+	return FindingKey{f.ID, f.Host, cause.Identity(f.ID, f.About, f.Args)}
 }
+
+// FindingKey is the key of a finding; see Finding.Key.
+type FindingKey struct{ id, host, key string }
 
 // Names returns the kernel parameters and interfaces in the finding, its evidence and its fix. It
 // may contain duplicates.

@@ -87,24 +87,30 @@ func Snapshots(from, to netstate.HostSnapshot) record.SnapshotDiff {
 func between(from, to netstate.HostSnapshot, kinds ...kind) record.SnapshotDiff {
 	d := record.SnapshotDiff{From: from.Reading.Host, To: to.Reading.Host, Changes: []record.Change{}}
 	before, after := flattened(from), flattened(to)
-	paths := map[string]bool{}
+	paths := make([][]string, len(sections)) // with different values
+	add := func(path string) {
+		if n := sectionOf(path); n >= 0 && before[path] != after[path] {
+			paths[n] = append(paths[n], path)
+		}
+	}
 	for path := range before {
-		paths[path] = true
+		add(path)
 	}
 	for path := range after {
-		paths[path] = true
+		if !taken(before, path) {
+			add(path)
+		}
 	}
 	for n, section := range sections {
 		if !slices.Contains(kinds, section.of) {
 			continue
 		}
 		var changes []record.Change
-		for path := range paths {
-			rest, is := strings.CutPrefix(path, section.path)
-			if !is || sectionOf(path) != n || before[path] == after[path] || strings.HasSuffix(path, ".at_ns") ||
-				partOfNew(path, before, after) {
+		for _, path := range paths[n] {
+			if strings.HasSuffix(path, ".at_ns") || partOfNew(path, before, after) {
 				continue
 			}
+			rest := path[len(section.path):]
 			c := record.Change{Section: section.name, What: strings.Trim(rest, ". "), From: before[path],
 				To: after[path]}
 			if c.What == "" {
@@ -235,11 +241,12 @@ func flatten(values map[string]string, path string, v any) {
 			flatten(values, strings.TrimPrefix(path+"."+key, "."), inner)
 		}
 	case []any:
+		last := map[string]int{} // number of elements of one name, where there are several
 		for _, element := range v {
 			name := identity(element)
 			at := path + "." + name
-			for n := 2; taken(values, at); n++ {
-				at = fmt.Sprintf("%s.%s#%d", path, name, n)
+			for n := max(2, last[name]+1); taken(values, at); n++ {
+				at, last[name] = fmt.Sprintf("%s.%s#%d", path, name, n), n
 			}
 			if inner, is := element.(map[string]any); is {
 				values[at] = record.Present

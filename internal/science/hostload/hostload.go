@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/model/index"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -148,8 +149,9 @@ func Of(t record.Trial, over *topology.Topology) (list []Machine) {
 		}
 		m := &list[i]
 		m.add(h)
+		software := h.Snapshot.Software()
 		for _, d := range h.Deltas() {
-			if h.Snapshot.Hardware(d.Interface) {
+			if !software[d.Interface] {
 				m.RxMissed += d.RxMissed
 			}
 		}
@@ -165,9 +167,10 @@ func Of(t record.Trial, over *topology.Topology) (list []Machine) {
 func read(name string, h netstate.HostReading) Machine {
 	m := Machine{Name: name, Host: h.Host, Received: -1}
 	seconds := float64(h.End.BeganNs-h.Begin.BeganNs) / 1e9
+	begins := index.First(h.Begin.CPU, func(c netstate.CPUTimes) int { return c.CPU })
 	for _, end := range h.End.CPU {
-		i := slices.IndexFunc(h.Begin.CPU, func(c netstate.CPUTimes) bool { return c.CPU == end.CPU })
-		if i < 0 {
+		i, is := begins[end.CPU]
+		if !is {
 			continue // the CPU came online during the window
 		}
 		c, ok := times(h.Begin.CPU[i], end)
@@ -179,13 +182,14 @@ func read(name string, h netstate.HostReading) Machine {
 			m.CPUs = append(m.CPUs, c)
 		}
 	}
+	backlogs := index.First(h.Begin.Softnet, func(s netstate.SoftnetCounters) int { return s.CPU })
 	for _, end := range h.End.Softnet {
-		i := slices.IndexFunc(h.Begin.Softnet, func(s netstate.SoftnetCounters) bool { return s.CPU == end.CPU })
-		if i < 0 && h.Begin.BeganNs != 0 {
+		i, is := backlogs[end.CPU]
+		if !is && h.Begin.BeganNs != 0 {
 			continue
 		}
 		var begin netstate.SoftnetCounters // counters since boot, if they were not read at the begin
-		if i >= 0 {
+		if is {
 			begin = h.Begin.Softnet[i]
 		}
 		b := Backlog{end.CPU, netstate.Grown(begin.Processed, end.Processed), netstate.Grown(begin.Dropped,
@@ -196,15 +200,17 @@ func read(name string, h netstate.HostReading) Machine {
 		m.SoftDropped += b.Dropped
 		m.Squeezed += b.Squeezed
 	}
+	number := func(e netstate.CPUEvents) int { return e.CPU }
+	before, after := index.First(h.Begin.Events, number), index.First(h.End.Events, number)
+	own := index.First(m.Backlogs, func(b Backlog) int { return b.CPU })
 	for i := range m.CPUs {
 		c := &m.CPUs[i]
 		if seconds > 0 {
-			number := func(e netstate.CPUEvents) int { return e.CPU }
-			a, b := of(h.Begin.Events, c.CPU, number), of(h.End.Events, c.CPU, number)
+			a, b := at(h.Begin.Events, before, c.CPU), at(h.End.Events, after, c.CPU)
 			c.InterruptsPerS = netstate.Grown(a.Interrupts, b.Interrupts) / seconds
 			c.NetRxPerS = netstate.Grown(a.Softirqs["NET_RX"], b.Softirqs["NET_RX"]) / seconds
 		}
-		b := of(m.Backlogs, c.CPU, func(b Backlog) int { return b.CPU })
+		b := at(m.Backlogs, own, c.CPU)
 		c.Processed, c.SoftDropped, c.Squeezed = b.Processed, b.Dropped, b.Squeezed
 	}
 	if a, b := h.Begin.Memory, h.End.Memory; a != nil && b != nil && seconds > 0 {
@@ -245,12 +251,10 @@ func times(a, b netstate.CPUTimes) (CPU, bool) {
 	return c, true
 }
 
-// of returns the entry of a CPU, or the zero value if there is none.
-func of[T any](list []T, cpu int, number func(T) int) (found T) {
-	for _, entry := range list {
-		if number(entry) == cpu {
-			return entry
-		}
+// at returns the entry of a CPU, or the zero value if there is none.
+func at[T any](list []T, positions map[int]int, cpu int) (found T) {
+	if i, is := positions[cpu]; is {
+		found = list[i]
 	}
 	return found
 }

@@ -91,7 +91,7 @@ func TestLaterVersion(t *testing.T) {
 	if err != nil || string(again) != text {
 		t.Errorf("%v\n got %s\nwant %s", err, again, text)
 	}
-	if worded := Worded(f, true); worded.Summary != f.Summary || !worded.Same(f) {
+	if worded := Worded(f, true); worded.Summary != f.Summary || worded.Key() != f.Key() {
 		t.Errorf("%+v", worded)
 	}
 	if got := Fact(f.Facts[0]); got != `later-fact: {"y":2}` {

@@ -207,6 +207,7 @@ func duplicateAddress(f facts.Trial) (findings []record.Finding) {
 		findings = append(findings, detected(h)...)
 	}
 	list := assigned(f)
+	made := map[record.FindingKey]int{} // in findings
 	for _, g := range list {
 		one, known := oneMachine(list, g.asked), answers{}.add(g)
 		alike := map[string][]netip.Addr{} // addresses that tables have at the same MAC addresses
@@ -226,11 +227,10 @@ func duplicateAddress(f facts.Trial) (findings []record.Finding) {
 				}
 			}
 			finding := judge(f, g, claims, same, known)
-			if i := slices.IndexFunc(findings, func(o record.Finding) bool {
-				return cause.Same(o.ID, o.About, o.Args, finding.About, finding.Args)
-			}); i >= 0 {
+			if i, is := made[finding.Key()]; is {
 				findings[i].Facts = record.Distinct(append(findings[i].Facts, finding.Facts...))
 			} else {
+				made[finding.Key()] = len(findings)
 				findings = append(findings, *finding)
 			}
 		}

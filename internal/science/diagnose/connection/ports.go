@@ -31,14 +31,17 @@ const wideRange, widePorts = "16384 65535", 65535 - 16384 + 1
 // bind(2) did (EADDRINUSE).
 func portsExhausted(f facts.Trial) (findings []record.Finding) {
 	var listed []int
+	at := map[record.FindingKey]int{} // in findings
 	for _, fl := range f.Trial.Flows {
 		if fl.Exhausted == nil {
 			continue
 		}
 		finding := exhausted(fl, *fl.Exhausted)
-		i := slices.IndexFunc(findings, finding.Same)
-		if i < 0 {
+		key := finding.Key()
+		i, known := at[key]
+		if !known {
 			i, findings, listed = len(findings), append(findings, finding), append(listed, 0)
+			at[key] = i
 		} else if listed[i] < maxPairs {
 			findings[i].Facts = record.Distinct(append(findings[i].Facts, finding.Facts...))
 		}

@@ -49,10 +49,8 @@ func dropping(h *facts.Host, of cause.Of[cause.Qdisc], shaped bool) (findings []
 
 // rateOf returns the rate of a qdisc that is its interface's shaper. 0: not known, or it is none.
 func rateOf(h *facts.Host, q netstate.QdiscCounters) float64 {
-	for _, i := range h.Reading.Snapshot.Interfaces {
-		if i.Interface == q.Interface && i.Shaper != nil && i.Shaper.Kind == q.Kind {
-			return i.Shaper.RateBps
-		}
+	if i, _ := h.Snapshot(q.Interface); i.Shaper != nil && i.Shaper.Kind == q.Kind {
+		return i.Shaper.RateBps
 	}
 	return 0
 }

@@ -96,7 +96,7 @@ func (h *Host) Attachments() (list []attached) {
 		if !i.Up || h.inside(i) || len(list) == MostInterfaces {
 			continue
 		}
-		a := attached{I: i, Vrf: vrf(h.Reading.Snapshot, i)}
+		a := attached{I: i, Vrf: h.vrf(i)}
 		seen := map[netip.Prefix]bool{}
 		for _, p := range Prefixes(i) {
 			if network := p.Masked(); !p.IsSingleIP() && !seen[network] && len(a.Networks) < MostNetworks {

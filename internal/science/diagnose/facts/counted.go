@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/index"
 	"linerate/internal/model/netstate"
 )
 
@@ -39,13 +40,8 @@ func Between[N int64 | uint64](h *Host, before, now N, seconds float64) N {
 // Counted returns by how much the counters of the interface grew between the readings; zero if that
 // is not known.
 func (p Port) Counted() netstate.InterfaceCounters {
-	i := slices.IndexFunc(p.Host.Counted, func(c netstate.InterfaceCounters) bool {
-		return c.Interface == p.Interface.Interface
-	})
-	if i < 0 {
-		return netstate.InterfaceCounters{}
-	}
-	return p.Host.Counted[i]
+	c, _ := p.Host.Growth(p.Interface.Interface)
+	return c
 }
 
 // CountedOrEver is Counted or, of a host that was read once, what the interface counted since boot.
@@ -53,11 +49,7 @@ func (p Port) CountedOrEver() (c netstate.InterfaceCounters, boot bool) {
 	if p.Host.OverS > 0 || p.Host.Boot {
 		return p.Counted(), p.Host.Boot
 	}
-	for _, c := range p.Host.Reading.End.Interfaces {
-		if c.Interface == p.Interface.Interface {
-			return c, true
-		}
-	}
+	c, _ = p.Host.Totals(p.Interface.Interface)
 	return c, true
 }
 
@@ -197,11 +189,10 @@ var (
 // Counted returns by how much the counters of each interface grew between the two readings.
 func Counted(r netstate.HostReading) (list []netstate.InterfaceCounters) {
 	grown := func(before, after uint64) uint64 { return after - min(after, before) }
+	begins := index.First(r.Begin.Interfaces, counterName)
 	for _, end := range r.End.Interfaces {
-		i := slices.IndexFunc(r.Begin.Interfaces, func(b netstate.InterfaceCounters) bool {
-			return b.Interface == end.Interface
-		})
-		if i < 0 {
+		i, is := begins[end.Interface]
+		if !is {
 			continue
 		}
 		b := r.Begin.Interfaces[i]
@@ -222,28 +213,30 @@ func Counted(r netstate.HostReading) (list []netstate.InterfaceCounters) {
 
 // queued returns what each queueing discipline counted between the two readings.
 func queued(r netstate.HostReading) (list []queue) {
+	begins := r.QdiscsAtBegin()
+	most := map[string]uint64{}  // drops by one that queues, of each interface, so far
+	drops := map[string]uint64{} // by managed queues of each interface
 	for _, end := range r.End.Qdiscs {
 		q := queue{QdiscCounters: end}
-		if b, ok := r.AtBegin(end); ok {
+		if i, ok := begins[end.Key()]; ok {
+			b := r.Begin.Qdiscs[i]
 			q.Drops, q.Packets, q.Overlimits = end.Drops-min(end.Drops, b.Drops),
 				end.Packets-min(end.Packets, b.Packets), end.Overlimits-min(end.Overlimits, b.Overlimits)
 		} else if len(r.Begin.Qdiscs) > 0 {
 			continue // it was made between the readings
 		}
-		q.InnerOf = q.Queues() && slices.ContainsFunc(list, func(o queue) bool {
-			return o.Queues() && o.Interface == q.Interface && o.Drops >= q.Drops && o.Drops > 0
-		})
+		if q.Queues() {
+			q.InnerOf = most[q.Interface] > 0 && most[q.Interface] >= q.Drops
+			most[q.Interface] = max(most[q.Interface], q.Drops)
+		}
+		if slices.Contains(managed, q.Kind) {
+			drops[q.Interface] += q.Drops
+		}
 		list = append(list, q)
 	}
 	for i, q := range list {
-		drops := uint64(0) // by managed queues of the interface
-		for _, o := range list {
-			if o.Interface == q.Interface && slices.Contains(managed, o.Kind) {
-				drops += o.Drops
-			}
-		}
 		list[i].Shaped = slices.Contains(shapers, q.Kind) && q.Overlimits > 0 && q.Drops > 0 &&
-			q.Drops <= min(drops, q.Packets/20)
+			q.Drops <= min(drops[q.Interface], q.Packets/20)
 	}
 	return list
 }

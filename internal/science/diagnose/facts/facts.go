@@ -44,7 +44,6 @@ type Host struct {
 	System  string
 	Names   map[string]string
 	Flows   []record.Flow                // of the trial; for a run only
-	nics    map[string]int               // index in State.NICs by name of the interface
 	Pasted  []string                     // parts that a pasted text has; none: the snapshot was not pasted
 	Counted []netstate.InterfaceCounters // growth between the readings
 	Queued  []queue
@@ -55,6 +54,7 @@ type Host struct {
 	// harm.
 	Named, Benign map[Tally]uint64
 
+	lookups   lookups
 	gatewayed map[netip.Addr][]record.Touch // destinations of the routes by each gateway; nil until ByGateway is called
 }
 
@@ -81,7 +81,7 @@ func Gather(trial record.Trial, t *topology.Topology) Trial {
 		}
 		for _, s := range reading.Snapshot.Interfaces {
 			p := &Interface{Name: s.Interface, MAC: strings.ToLower(s.MAC), MTU: s.MTU, Up: s.Up,
-				VRF: vrf(reading.Snapshot, s)}
+				VRF: h.vrf(s)}
 			p.Member = s.Master != "" && s.Master != p.VRF
 			for _, text := range s.Addresses {
 				if prefix, err := netip.ParsePrefix(text); err == nil {
@@ -101,14 +101,12 @@ func Gather(trial record.Trial, t *topology.Topology) Trial {
 // vrf returns the name of the VRF that an interface belongs to, or ""; a VRF belongs to itself.
 // Interfaces of a VRF look up routes and answer ARP for themselves, among the addresses of the VRF
 // (Documentation/networking/vrf.rst).
-func vrf(s netstate.Snapshot, i netstate.InterfaceSnapshot) string {
+func (h *Host) vrf(i netstate.InterfaceSnapshot) string {
 	name := i.Master
 	if i.Kind == "vrf" {
 		name = i.Interface
 	}
-	if slices.ContainsFunc(s.Interfaces, func(m netstate.InterfaceSnapshot) bool {
-		return m.Interface == name && m.Kind == "vrf"
-	}) {
+	if master, _ := h.Snapshot(name); master.Kind == "vrf" {
 		return name
 	}
 	return ""

@@ -112,8 +112,8 @@ func (h *Host) dropsRequest(peer *Host, n netstate.Neighbour) *droppedRequest {
 	}
 	arrived := true // as far as is known
 	if h.OverS > 0 && n.State == "INCOMPLETE" {
-		i := slices.IndexFunc(h.Counted, func(c netstate.InterfaceCounters) bool { return c.Interface == at.Name })
-		arrived = i < 0 || h.Counted[i].RxPackets > 0
+		c, known := h.Growth(at.Name)
+		arrived = !known || c.RxPackets > 0
 	}
 	u := &droppedRequest{At: at, Is: fact.DroppedRequest{Peer: peer.Name, For: target, State: n.State, On: n.Interface,
 		DropBy: at.Name}}

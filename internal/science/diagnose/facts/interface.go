@@ -25,16 +25,8 @@ func (p Port) Hardware() bool {
 
 // Port returns an interface of the host with its NIC.
 func (h *Host) Port(i netstate.InterfaceSnapshot) Port {
-	if h.nics == nil {
-		h.nics = map[string]int{}
-		for n := len(h.State.NICs) - 1; n >= 0; n-- { // of two with one name the first
-			h.nics[h.State.NICs[n].Interface] = n
-		}
-	}
 	p := Port{Host: h, Interface: i}
-	if n, is := h.nics[i.Interface]; is {
-		p.NIC = h.State.NICs[n]
-	}
+	p.NIC, _ = find(&h.lookups.nics, h.State.NICs, func(n netstate.NIC) string { return n.Interface }, i.Interface)
 	return p
 }
 
@@ -55,11 +47,9 @@ func Stacked(i netstate.InterfaceSnapshot) bool {
 // tunnel. The errors that it counts are of those packets, not of a link (net/ipv4/ip_tunnel.c,
 // drivers/net/vxlan). A missing MAC address shows nothing: many pasted texts mask it, and that of
 // IPoIB is longer.
-func (h *Host) Tunnel(name string) (kind string) {
-	for _, i := range h.Reading.Snapshot.Interfaces {
-		if i.Interface == name && device.TunnelKind(i.Kind) {
-			kind = i.Kind
-		}
+func (h *Host) Tunnel(name string) string {
+	if i, _ := h.Snapshot(name); device.TunnelKind(i.Kind) {
+		return i.Kind
 	}
-	return kind
+	return ""
 }

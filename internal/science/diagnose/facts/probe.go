@@ -20,10 +20,13 @@ const OtherHost = "OTHERHOST"
 // SilentPeer returns the address of a peer, probed by the interface without an answer, whose replies
 // may be the packets for other MAC addresses that arrive there; empty: there is none.
 func (h *Host) SilentPeer(name string) string {
-	for _, p := range h.State.Probes {
-		if p.Interface == name && EchoUnanswered(p) {
-			return p.Address
+	if h.lookups.silent == nil {
+		h.lookups.silent = map[string]string{}
+		for _, p := range h.State.Probes {
+			if h.lookups.silent[p.Interface] == "" && EchoUnanswered(p) {
+				h.lookups.silent[p.Interface] = p.Address
+			}
 		}
 	}
-	return ""
+	return h.lookups.silent[name]
 }

@@ -134,9 +134,8 @@ func (h *Host) Lookup(source, destination netip.Addr) *Interface {
 	holder := h.Holder(source)
 	for _, l := range h.Reading.Snapshot.Lookups {
 		if l.Error == "" && l.Source == source.String() && l.Destination == destination.String() {
-			i := slices.IndexFunc(h.Interfaces, func(p *Interface) bool { return p.Name == l.Interface })
-			if i >= 0 && (holder == nil || holder.VRF == h.Interfaces[i].VRF) {
-				return h.Interfaces[i]
+			if p := h.Interface(l.Interface); p != nil && (holder == nil || holder.VRF == p.VRF) {
+				return p
 			}
 		}
 	}
@@ -184,11 +183,10 @@ func (h *Host) OtherRoutes() bool {
 // interface: those that the kernel chooses from (inet_select_addr) and, if arp_announce is 0, every
 // address of the host in that VRF, because a packet may have any of them as its source.
 func (h *Host) senders(name string, target netip.Addr) (list []netip.Addr) {
-	i := slices.IndexFunc(h.Interfaces, func(p *Interface) bool { return p.Name == name })
-	if i < 0 {
+	q := h.Interface(name)
+	if q == nil {
 		return nil
 	}
-	q := h.Interfaces[i]
 	add := func(p *Interface, near bool) {
 		for _, prefix := range p.V4() {
 			if (!near || prefix.Contains(target)) && !slices.Contains(list, prefix.Addr()) && len(list) < MostNetworks {
@@ -231,11 +229,11 @@ func (h *Host) elsewhere(from, to netip.Addr, p *Interface) (out *Interface, is 
 	if !known || slices.Contains(names, p.Name) {
 		return nil, false
 	}
-	i := slices.IndexFunc(h.Interfaces, func(p *Interface) bool { return len(names) > 0 && p.Name == names[0] })
-	if i < 0 {
-		return nil, len(names) == 0
+	if len(names) == 0 {
+		return nil, true
 	}
-	return h.Interfaces[i], true
+	out = h.Interface(names[0])
+	return out, out != nil
 }
 
 // Egress returns the interfaces of the route to an address according to the host's rules and

@@ -90,8 +90,9 @@ func softirqOneCore(o facts.Trial, m hostload.Machine) *record.Finding {
 // receive ring (rx_missed_errors).
 func rxMissed(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Trial.Hosts {
+		software := h.Snapshot.Software()
 		for _, d := range h.Deltas() {
-			if !h.Snapshot.Hardware(d.Interface) {
+			if software[d.Interface] {
 				continue
 			}
 			is := fact.RingMissed{Interface: d.Interface, Missed: d.RxMissed, Received: d.RxPackets}
@@ -120,8 +121,8 @@ func missedByDriver(f facts.Trial, name, dev string) (is fact.RingMissed) {
 	if h == nil {
 		return is
 	}
-	for _, i := range h.Reading.Snapshot.Interfaces {
-		if p := h.Port(i); i.Interface == dev && p.Grown(facts.Missed) > 0 {
+	if i, read := h.Snapshot(dev); read {
+		if p := h.Port(i); p.Grown(facts.Missed) > 0 {
 			return fact.RingMissed{Interface: dev, Driver: p.NIC.Driver, Missed: float64(p.Grown(facts.Missed)),
 				Time: h.TimeOver(p.NIC.CountedS)}
 		}

@@ -112,8 +112,8 @@ func numbered(h *facts.Host, hop netstate.RouteNexthop) bool {
 	if err != nil || via.IsLinkLocalUnicast() {
 		return false
 	}
-	i := slices.IndexFunc(h.Interfaces, func(p *facts.Interface) bool { return p.Name == hop.Interface })
-	return i >= 0 && slices.Equal(h.OnSubnet(via, h.Interfaces[i].VRF), h.Interfaces[i:i+1])
+	out := h.Interface(hop.Interface)
+	return out != nil && slices.Equal(h.OnSubnet(via, out.VRF), []*facts.Interface{out})
 }
 
 // reaches reports whether the interface has the address in the subnet of the next hop. Link-local

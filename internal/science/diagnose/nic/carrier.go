@@ -19,6 +19,7 @@ var CarrierRules = []rule.Rule{{ID: cause.CarrierLost.Code, Find: carrierLost}}
 // none down. If both ends of a link lost it at once, only one has the finding: the end that was
 // taken down, if one was.
 func carrierLost(f facts.Trial) (findings []record.Finding) {
+	at := map[record.FindingKey]int{} // in findings
 	for n, fault := range f.Trial.Faults {
 		far := farEnd(f, fault)
 		if far >= 0 && (f.Trial.Faults[far].Down && !fault.Down || f.Trial.Faults[far].Down == fault.Down && far < n) {
@@ -26,9 +27,11 @@ func carrierLost(f facts.Trial) (findings []record.Finding) {
 		}
 		one := record.Finding{ID: cause.CarrierLost.Code, Host: fault.Host, Confidence: record.Certain,
 			Args: cause.Event{What: fault.What}, About: record.Subject{Interface: fault.Interface}}
-		i := slices.IndexFunc(findings, one.Same)
-		if i < 0 {
+		key := one.Key()
+		i, known := at[key]
+		if !known {
 			i, findings = len(findings), append(findings, one)
+			at[key] = i
 		}
 		found := &findings[i]
 		found.With(fault.Host, lossOf(fault, f.Trial.WindowS))

@@ -97,10 +97,9 @@ func rxDropped(h *facts.Host, c netstate.InterfaceCounters) *record.Finding {
 	case h.State.KernelDrops != nil && h.State.KernelDrops.Lost == 0 && !h.Boot:
 		confidence, args.Known = record.Likely, cause.NoReason
 	}
-	if i := slices.IndexFunc(h.Reading.Snapshot.Interfaces, func(i netstate.InterfaceSnapshot) bool {
-		return i.Interface == c.Interface
-	}); i >= 0 && (args.Known == cause.NoReason || args.Known == cause.Many) {
-		args.MTU = max(h.Reading.Snapshot.Interfaces[i].MTU, 0)
+	if args.Known == cause.NoReason || args.Known == cause.Many {
+		i, _ := h.Snapshot(c.Interface)
+		args.MTU = max(i.MTU, 0)
 	}
 	f := countedOn(cause.RxDropped, args, h, confidence, c.Interface, "rx_dropped", n, c.RxPackets).
 		With(h.Name, reasons...)

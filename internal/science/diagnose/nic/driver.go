@@ -106,12 +106,8 @@ var DriverRules = func() (list []rule.Rule) {
 // large and whose meaning is not known.
 func unknownCounters(p facts.Port) *record.Finding {
 	const much, share = 1000, 1e-4
-	var packets uint64
-	for _, c := range p.Host.Reading.End.Interfaces {
-		if c.Interface == p.Interface.Interface {
-			packets = c.RxPackets + c.TxPackets
-		}
-	}
+	all, _ := p.Host.Totals(p.Interface.Interface)
+	packets := all.RxPackets + all.TxPackets
 	var list []any
 	for _, c := range p.NIC.Unknown {
 		if c.Value >= much && float64(c.Value) >= share*float64(packets) && len(list) < 4 {

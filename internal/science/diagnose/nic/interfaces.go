@@ -313,10 +313,8 @@ func mtuAboveUplink(_ facts.Trial, h *facts.Host) *record.Finding {
 		if to, err := netip.ParsePrefix(r.To); err != nil || to.Bits() != 0 || r.Table != facts.MainTable {
 			continue
 		}
-		if i := slices.IndexFunc(s.Interfaces, func(i netstate.InterfaceSnapshot) bool {
-			return i.Interface == r.Interface
-		}); i >= 0 {
-			uplink = s.Interfaces[i]
+		if i, read := h.Snapshot(r.Interface); read {
+			uplink = i
 			break
 		}
 	}

@@ -30,13 +30,11 @@ func eachLLDP(find func(facts.Port, netstate.LLDPNeighbour) *record.Finding) fun
 	return func(f facts.Trial) (findings []record.Finding) {
 		for _, h := range f.Hosts {
 			for _, n := range h.State.LLDP {
-				i := slices.IndexFunc(h.Reading.Snapshot.Interfaces, func(i netstate.InterfaceSnapshot) bool {
-					return i.Interface == n.Interface
-				})
-				if i < 0 || !h.Reading.Snapshot.Interfaces[i].Up {
+				i, _ := h.Snapshot(n.Interface)
+				if !i.Up {
 					continue
 				}
-				if finding := find(h.Port(h.Reading.Snapshot.Interfaces[i]), n); finding != nil {
+				if finding := find(h.Port(i), n); finding != nil {
 					findings = append(findings, *finding)
 				}
 			}

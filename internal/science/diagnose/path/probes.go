@@ -132,11 +132,10 @@ func ownEntry(h *facts.Host, p netstate.Probe) hint.OwnEntry {
 	if len(p.ARP) > 0 {
 		entry.At = p.Address
 	}
-	i := slices.IndexFunc(h.Interfaces, func(n *facts.Interface) bool { return n.Name == p.Interface })
-	if i < 0 {
+	n, peer := h.Interface(p.Interface), facts.Parse(p.Address)
+	if n == nil {
 		return entry
 	}
-	n, peer := h.Interfaces[i], facts.Parse(p.Address)
 	own := slices.IndexFunc(n.Prefixes, func(own netip.Prefix) bool { return own.Contains(peer) })
 	if own < 0 { // towards a router
 		own = slices.IndexFunc(n.Prefixes, func(own netip.Prefix) bool { return own.Addr().Is4() == peer.Is4() })

@@ -7,6 +7,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
+	"linerate/internal/model/index"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
@@ -165,10 +166,10 @@ func dropping(f facts.Trial, h *facts.Host, strict []*facts.Interface, dropped i
 		return where, false, why
 	}
 	received, all := map[*facts.Interface]float64{}, 0.0
+	byName := index.First(strict, func(p *facts.Interface) string { return p.Name })
 	for _, c := range facts.Counted(h.Reading) {
 		own := c.RxPackets - min(c.RxOtherhost, c.RxPackets) // the filter sees no flooded frames of other hosts
-		if i := slices.IndexFunc(strict, func(p *facts.Interface) bool { return p.Name == c.Interface }); i >= 0 &&
-			own > 0 {
+		if i, is := byName[c.Interface]; is && own > 0 {
 			received[strict[i]] = float64(own)
 			all += float64(own)
 		}

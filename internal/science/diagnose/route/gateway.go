@@ -62,11 +62,11 @@ func gateways(f facts.Trial) (findings []record.Finding) {
 func gatewaysOffLink(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Hosts {
 		h.EachGateway(func(r netstate.RouteEntry, gateway netip.Addr, name string) {
-			i := slices.IndexFunc(h.Interfaces, func(p *facts.Interface) bool { return p.Name == name })
-			if i < 0 || gateway.IsLinkLocalUnicast() || h.Missing(facts.EveryRoute) != nil ||
-				r.Onlink || len(h.Pasted) > 0 && len(h.Interfaces[i].Prefixes) == 0 ||
+			out := h.Interface(name)
+			if out == nil || gateway.IsLinkLocalUnicast() || h.Missing(facts.EveryRoute) != nil ||
+				r.Onlink || len(h.Pasted) > 0 && len(out.Prefixes) == 0 ||
 				// its addresses are not in the text
-				slices.ContainsFunc(h.Interfaces[i].Prefixes, func(p netip.Prefix) bool {
+				slices.ContainsFunc(out.Prefixes, func(p netip.Prefix) bool {
 					return p.Contains(gateway)
 				}) ||
 				h.Routed(gateway, name) {
@@ -74,7 +74,7 @@ func gatewaysOffLink(f facts.Trial) (findings []record.Finding) {
 			}
 			findings = append(findings, *facts.Found(cause.GatewayOffLink, h, record.Likely,
 				cause.Gateway{Gateway: gateway, Interface: name}).
-				With(h.Name, facts.Route(r, ""), fact.Addresses{Interface: name, Addresses: h.Interfaces[i].Prefixes}).
+				With(h.Name, facts.Route(r, ""), fact.Addresses{Interface: name, Addresses: out.Prefixes}).
 				At(h.ByGateway(gateway, name)...))
 		})
 	}

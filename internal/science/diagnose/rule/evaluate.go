@@ -69,7 +69,7 @@ func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 	e.Findings = []record.Finding{}
 	about := func(r *Rule) bool { return slices.ContainsFunc(now.Hosts, r.about) }
 	s.evaluate(now, about, func(r *Rule, found []record.Finding) {
-		for i := range found {
+		for i := range min(len(found), MostFindings) {
 			inInterval(r, now, &found[i])
 		}
 		missing := lacking(*r, now)
@@ -95,10 +95,16 @@ func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 			}
 		}
 		if r.Growth {
+			known := map[record.FindingKey]bool{}
+			for _, finding := range found {
+				known[finding.Key()] = true
+			}
 			for _, finding := range named(r.ID, r.Find(boot)) {
-				if slices.ContainsFunc(found, func(f record.Finding) bool { return f.Same(finding) }) {
+				key := finding.Key()
+				if known[key] {
 					continue
 				}
+				known[key] = true
 				finding.Confidence, finding.Boot = record.Possible, true
 				found = append(found, finding)
 			}

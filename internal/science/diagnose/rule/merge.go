@@ -13,9 +13,12 @@ import (
 // has the facts of the trial in which it has the highest confidence.
 func (s *Set) Merge(findings []record.Finding) []record.Finding {
 	var merged []record.Finding
+	at := map[record.FindingKey]int{} // in merged
 	for _, f := range findings {
-		i := slices.IndexFunc(merged, func(m record.Finding) bool { return m.Same(f) })
-		if i < 0 {
+		key := f.Key()
+		i, is := at[key]
+		if !is {
+			at[key] = len(merged)
 			f.Treatments = slices.Clone(f.Treatments)
 			merged = append(merged, f)
 			continue
