@@ -51,61 +51,6 @@ func Snapshots(key [32]byte, list ...*netstate.HostSnapshot) error {
 	return nil
 }
 
-// visit calls text for the strings of a snapshot in which names are replaced. Kind is the kind of
-// name that the whole string is; empty: it is none, but may contain names. All other strings are
-// kept: keywords that diagnosis uses, or names of the kernel, as in routes and rules.
-func visit(s *netstate.HostSnapshot, text func(text *string, kind string)) {
-	each := func(list []string, kind string) {
-		for i := range list {
-			text(&list[i], kind)
-		}
-	}
-	for _, host := range []*string{&s.Reading.Host, &s.Host.Host, &s.Reading.Snapshot.Host} {
-		text(host, "host")
-	}
-	for i := range s.State.LLDP {
-		n := &s.State.LLDP[i]
-		text(&n.System, "host")
-		text(&n.Chassis, "host")
-		text(&n.PortDescription, "description")
-		text(&n.Description, "")
-	}
-	for i := range s.State.Probes {
-		p := &s.State.Probes[i]
-		text(&p.Peer, "host")
-		if p.Reverse != nil {
-			text(&p.Reverse.Name, "host")
-		}
-		each(p.Sent, "")
-		each(p.Missing, "")
-	}
-	if res := s.State.Resolver; res != nil {
-		each(res.Search, "domain")
-	}
-	for i, line := range s.State.Files {
-		if strings.HasPrefix(line.Key, "kernel.") { // kernel.hostname
-			text(&s.State.Files[i].Value, "")
-		}
-	}
-	if nft := s.State.Nftables; nft != nil {
-		for i := range nft.Rules {
-			text(&nft.Rules[i].Text, "") // with prefixes of the log, and comments
-		}
-	}
-	for _, entries := range [][]netstate.FDBEntry{s.Reading.Snapshot.FDB, s.Reading.Before.FDB} {
-		for i := range entries {
-			text(&entries[i].Peer, "")
-		}
-	}
-	for _, log := range []*netstate.KernelLog{s.State.Log, s.Reading.Log} {
-		if log != nil {
-			for i := range log.Lines {
-				text(&log.Lines[i].Text, "")
-			}
-		}
-	}
-}
-
 type redactor struct {
 	key   [32]byte
 	names map[string]string // replacements of strings that are names
@@ -192,7 +137,7 @@ func (r redactor) value(v any) any {
 	case map[string]any:
 		redacted := make(map[string]any, len(v))
 		for key, inner := range v {
-			redacted[r.digits(key)] = r.value(inner) // parameters have the names of interfaces in theirs
+			redacted[r.text(key)] = r.value(inner) // parameters have the names of interfaces in theirs
 		}
 		return redacted
 	}
