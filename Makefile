@@ -11,7 +11,10 @@ LDFLAGS := -s -w -X linerate/internal/version.Version=$(VERSION)
 # How long a server is under load in make soak: 8h is a night.
 soak: export LINERATE_SOAK ?= 10m
 
-.PHONY: help build demo test long machines faults soak cross fuzz audit bench release clean setup
+# How long hostile clients are at work in make hostile.
+hostile: export LINERATE_HOSTILE ?= 30m
+
+.PHONY: help build demo test long machines faults soak hostile cross fuzz audit bench release clean setup
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -38,6 +41,7 @@ long: build ## what make test leaves out: whole studies, waits, the recipes of C
 	@script/setup test
 	LINERATE_REQUIRE_NETNS=1 LINERATE_LONG=1 go test -v -count=1 -p 1 -timeout 1200s -run "^($$(script/marked Long))$$" ./internal/control/run ./internal/show/cli
 	script/first-use
+	LINERATE_HOSTILE=10m LINERATE_REQUIRE_NETNS=1 go test -v -count=1 -timeout 0 -run 'TestAdversary' ./internal/show/cli
 	go test -count=1 -timeout 890s ./internal/arch/recipes
 	LINERATE_REQUIRE_NETNS=1 go test -race -short -count=1 -p 1 -timeout 890s ./internal/control/run ./internal/control/measure ./internal/control/archive ./internal/control/notebook/sqlite ./internal/host/apply ./internal/host/hoststate
 	LINERATE_REQUIRE_NETNS=1 go test -race -count=1 -p 1 -timeout 890s ./internal/host/application ./internal/host/datagram ./internal/host/forward ./internal/host/frames ./internal/host/linkemu ./internal/host/stream ./internal/host/traffic ./internal/host/transaction
@@ -46,6 +50,12 @@ long: build ## what make test leaves out: whole studies, waits, the recipes of C
 soak: ## the tests that take minutes or hours, in network namespaces (LINERATE_SOAK=10m)
 	@script/setup test
 	LINERATE_REQUIRE_NETNS=1 go test -v -count=1 -timeout 0 -run 'TestTuneBothBuffers|TestTuneKilled|TestSoak|TestFew|TestControlGroups|TestSlowStreams' ./internal/show/cli ./internal/host/iperf3/server
+
+hostile: ## hostile clients of every protocol (LINERATE_HOSTILE=30m), hostile documents and files, fuzzing
+	@script/setup test
+	LINERATE_REQUIRE_NETNS=1 go test -v -count=1 -timeout 0 -run 'TestAdversary' ./internal/show/cli
+	LINERATE_REQUIRE_NETNS=1 go test -count=1 -run 'TestCost|TestHostile|TestCanaries|TestFixesQuote|TestSwapped|TestForeign' ./internal/...
+	script/fuzz
 
 cross: ## compile, or check the types of everything, for every system linerate is made for
 	@script/cross

@@ -1,0 +1,435 @@
+//go:build linux
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/flow"
+)
+
+// hostileFor and hostileSeed name the variables with the time that TestAdversary takes, such as 30m, and with the
+// seed of its random numbers, which it prints.
+const (
+	hostileFor  = "LINERATE_HOSTILE"
+	hostileSeed = "LINERATE_HOSTILE_SEED"
+)
+
+// adversaries are kinds of hostile clients: what one of them does until it has done it once. seat is its number
+// among those at work at one time.
+func adversaries(t *testing.T) map[string]func(ctx context.Context, seat int, random *rand.Rand) {
+	kinds := map[string]func(context.Context, int, *rand.Rand){
+		"requests": func(ctx context.Context, seat int, random *rand.Rand) {
+			h := &hostile{random: random, from: net.TCPAddr{IP: seatAddress(seat)}}
+			h.visit(ctx)
+		},
+		"scrapes": scrape,
+	}
+	for name, odd := range map[string]func(context.Context, *rand.Rand){"trickle": trickle, "freeze": freeze,
+		"babble": babble, "scatter": scatter} {
+		kinds[name] = func(ctx context.Context, _ int, random *rand.Rand) { odd(ctx, random) }
+	}
+	sessions := map[string][]string{"iperf3": {"--iperf3"}, "iperf3 udp": {"--iperf3", "--protocol", "udp"},
+		"both": {"--direction", "both", "--streams", "3"}, "https": {"--protocol", "http", "--tls", "full"}}
+	for _, p := range flow.Names(func(flow.Protocol) bool { return true }) {
+		sessions[p] = []string{"--protocol", p}
+	}
+	for name, arguments := range sessions {
+		kinds["mutated "+name] = func(ctx context.Context, seat int, random *rand.Rand) {
+			mutated(ctx, t, seat, random, arguments)
+		}
+		kinds["killed "+name] = func(ctx context.Context, seat int, random *rand.Rand) {
+			killed(ctx, t, seat, random, arguments)
+		}
+	}
+	return kinds
+}
+
+// seatAddress is the loopback address of a hostile client.
+func seatAddress(seat int) net.IP { return net.IPv4(127, 0, 5, byte(2+seat)) }
+
+// TestAdversary: whatever clients of all protocols do, the server keeps to its bounds, measurements beside them
+// succeed, and once they are gone it has what it had before. With LINERATE_HOSTILE the kinds have the server for
+// themselves in turn, twenty clients at a time.
+func TestAdversary(t *testing.T) {
+	kerneltest.Parallel(t)
+	duration, each := hostileTime, 1
+	if text := os.Getenv(hostileFor); text != "" {
+		var err error
+		if duration, err = time.ParseDuration(text); err != nil {
+			t.Fatalf("%s: %v", hostileFor, err)
+		}
+		each = 20
+	}
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv(hostileSeed); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("%s: %v", hostileSeed, err)
+		}
+	}
+	t.Logf("%s=%d", hostileSeed, seed)
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		kinds := adversaries(t)
+		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
+		s := startServer(t, "--max-clients", "100", "--metrics", "127.0.0.1:5299")
+		s.measure(t)
+		besieged := &besieged{server: s, seed: seed, rest: s.reading(t)}
+		if each > 1 {
+			for name := range kinds {
+				if !besieged.by(t, name, kinds, each, duration/time.Duration(len(kinds)+1)) {
+					return
+				}
+			}
+			duration /= time.Duration(len(kinds) + 1)
+		}
+		besieged.by(t, "", kinds, 1, duration)
+		s.measure(t)
+		if n, stacks := s.goroutines(t); n > spareResources {
+			t.Errorf("%d goroutines are left:\n%s", n, stacks)
+		}
+	})
+}
+
+// besieged is a server under attack.
+type besieged struct {
+	server *serverProcess
+	seed   uint64
+	rest   reading
+}
+
+// by has clients of one kind, or with an empty name of all kinds, at work for a while, and reports whether the
+// server kept to its bounds.
+func (b *besieged) by(t *testing.T, name string, kinds map[string]func(context.Context, int, *rand.Rand), each int,
+	duration time.Duration) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), duration)
+	defer cancel()
+	var all sync.WaitGroup
+	var visits atomic.Int64
+	seat := 0
+	for kind, visit := range kinds {
+		if name != "" && name != kind {
+			continue
+		}
+		for range each {
+			mine, random := seat, rand.New(rand.NewPCG(b.seed, uint64(seat)))
+			all.Go(func() {
+				for ctx.Err() == nil {
+					visit(ctx, mine, random)
+					visits.Add(1)
+				}
+			})
+			seat++
+		}
+	}
+	worst, measured, longest := b.rest, 0, time.Duration(0)
+	for ; ctx.Err() == nil; measured++ {
+		began := time.Now()
+		var err error
+		for range patience {
+			if err = b.server.asked(t.Context(), "127.0.0.1:"+hostilePort); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		longest = max(longest, time.Since(began))
+		now := b.server.reading(t)
+		worst = reading{threads: max(worst.threads, now.threads), descriptors: max(worst.descriptors,
+			now.descriptors), peak: max(worst.peak, now.peak)}
+	}
+	cancel()
+	all.Wait()
+	t.Logf("%-20s %6d visits by %d, %4d measurements of at most %5v; %d threads, %d descriptors, %d MiB", name,
+		visits.Load(), seat, measured, longest.Round(time.Millisecond), worst.threads, worst.descriptors,
+		worst.peak>>20)
+	if worst.threads > mostThreads+spareResources || worst.peak > mostMemory {
+		t.Errorf("%s: %d threads and %d MiB, want at most %d and %d", name, worst.threads, worst.peak>>20, mostThreads,
+			mostMemory>>20)
+	}
+	b.server.settles(t, b.rest)
+	return !t.Failed()
+}
+
+// scrape is a scraper that asks for the metrics, and takes any time to read them.
+func scrape(ctx context.Context, _ int, random *rand.Rand) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(random.IntN(3000))*time.Millisecond)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1:5299/metrics", nil)
+	if err != nil {
+		return
+	}
+	if answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request); err == nil {
+		_, _ = io.CopyN(io.Discard, answer.Body, int64(random.IntN(200_000)))
+		if random.IntN(2) == 0 {
+			<-ctx.Done()
+		}
+		answer.Body.Close()
+	}
+}
+
+// session is a client of a protocol, whose options are chosen at random.
+func session(ctx context.Context, to string, random *rand.Rand, arguments []string) *exec.Cmd {
+	// What to measure with comes first, or after --iperf3.
+	words := append([]string{"measure"}, arguments...)
+	if arguments[0] == "--iperf3" {
+		words = append([]string{"measure", "--iperf3", to}, arguments[1:]...)
+	} else {
+		words = append(words, to)
+		if p := flow.Of(arguments[len(arguments)-1]); p.Application && random.IntN(2) == 0 {
+			words = append(words, "--think", "10s")
+		}
+	}
+	words = append(words, "--duration", "500ms", "--warmup", "50ms", "--no-save", "--quiet", "--json")
+	return exec.CommandContext(ctx, "linerate", words...)
+}
+
+// killed is an honest client that is killed at any instant.
+func killed(ctx context.Context, t *testing.T, seat int, random *rand.Rand, arguments []string) {
+	lives := time.Duration(random.IntN(1200)) * time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, lives)
+	defer cancel()
+	to := "127.0.0.1"
+	if arguments[0] != "--iperf3" {
+		to += ":" + hostilePort
+		arguments = append(arguments[:len(arguments):len(arguments)], "--source", seatAddress(seat).String())
+	}
+	client := session(ctx, to, random, arguments)
+	out, err := client.CombinedOutput()
+	sound(t, client, out, err)
+}
+
+// sound checks that a client neither crashed nor was called wrongly.
+func sound(t *testing.T, client *exec.Cmd, out []byte, err error) {
+	exit, is := err.(*exec.ExitError)
+	text := string(out)
+	if is && exit.ExitCode() == ExitUsage || strings.Contains(text, "goroutine ") || strings.Contains(text, "panic:") {
+		t.Errorf("%v: %v\n%.3000s", client.Args, err, text)
+	}
+}
+
+// mutated is an honest client behind a path that changes what it sends.
+func mutated(ctx context.Context, t *testing.T, seat int, random *rand.Rand, arguments []string) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	port := hostilePort
+	if arguments[0] == "--iperf3" {
+		port = "5201"
+	}
+	p := &mutator{from: seatAddress(seat), port: port, random: random}
+	var done func()
+	err := errors.New("no port")
+	for try := 0; err != nil; try++ {
+		// The kernel may still have connections to the port before.
+		p.at = net.JoinHostPort(net.IPv4(127, 0, 6, byte(2+seat)).String(), strconv.Itoa(10_000+random.IntN(20_000)))
+		if done, err = p.open(ctx); err != nil && (ctx.Err() != nil || try == 20) {
+			if ctx.Err() == nil {
+				t.Error(err)
+			}
+			return
+		}
+	}
+	defer done()
+	client := session(ctx, p.at, random, arguments)
+	out, err := client.CombinedOutput()
+	sound(t, client, out, err)
+}
+
+// mutator forwards connections and datagrams to the server, and changes what clients send.
+type mutator struct {
+	from   net.IP
+	at     string // where it listens
+	port   string // the server's
+	mu     sync.Mutex
+	random *rand.Rand
+}
+
+// number is a random number below n.
+func (m *mutator) number(n int) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.random.IntN(n)
+}
+
+// open begins to forward until ctx ends; done ends and awaits that.
+func (m *mutator) open(ctx context.Context) (done func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var config net.ListenConfig
+	tcp, err := config.Listen(ctx, "tcp", m.at)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	udp, err := config.ListenPacket(ctx, "udp", m.at)
+	if err != nil {
+		tcp.Close()
+		cancel()
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() { tcp.Close(); udp.Close() })
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			client, err := tcp.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { m.connection(ctx, client) })
+		}
+	})
+	all.Go(func() { m.datagrams(ctx, udp.(*net.UDPConn)) })
+	return func() { cancel(); all.Wait() }, nil
+}
+
+// connection forwards one.
+func (m *mutator) connection(ctx context.Context, client net.Conn) {
+	defer client.Close()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: m.from}, Timeout: time.Second}
+	server, err := dialer.DialContext(ctx, "tcp", "127.0.0.1:"+m.port)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	defer context.AfterFunc(ctx, func() { client.Close(); server.Close() })()
+	go func() {
+		_, _ = io.Copy(client, server)
+		client.Close()
+	}()
+	// Where it is changed: mostly within what is said before data.
+	clean := m.number(1 << m.number(14))
+	buffer := make([]byte, 16<<10)
+	for {
+		n, err := client.Read(buffer)
+		if err != nil {
+			return
+		}
+		said := buffer[:n]
+		if clean -= n; clean < 0 {
+			if said = m.change(ctx, server, said); said == nil {
+				return
+			}
+			clean = m.number(64 << 10)
+		}
+		if _, err := server.Write(said); err != nil {
+			return
+		}
+	}
+}
+
+// change returns what is sent instead of said; nil: nothing more is.
+func (m *mutator) change(ctx context.Context, server net.Conn, said []byte) []byte {
+	at := m.number(len(said))
+	switch m.number(10) {
+	case 0: // some bits
+		for range 1 + m.number(4) {
+			said[m.number(len(said))] ^= 1 << m.number(8)
+		}
+	case 1: // the largest length
+		for i := at; i < min(at+4, len(said)); i++ {
+			said[i] = 0xff
+		}
+	case 2: // less
+		said = said[:at]
+	case 3: // something else in between
+		more := make([]byte, m.number(20_000))
+		for i := range more {
+			more[i] = byte(m.number(256))
+		}
+		said = append(append(append([]byte{}, said[:at]...), more...), said[at:]...)
+	case 4: // the same many times
+		for range m.number(300) {
+			if _, err := server.Write(said); err != nil {
+				return nil
+			}
+		}
+	case 5: // another order
+		said = append(append([]byte{}, said[at:]...), said[:at]...)
+	case 6: // late
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(m.number(2000)) * time.Millisecond):
+		}
+	case 7: // nothing more, but the connection stays
+		<-ctx.Done()
+		return nil
+	case 8: // RST
+		_, _ = server.Write(said[:at])
+		_ = server.(*net.TCPConn).SetLinger(0)
+		return nil
+	case 9: // FIN
+		_, _ = server.Write(said[:at])
+		return nil
+	}
+	return said
+}
+
+// datagrams forwards them, by a socket for each client.
+func (m *mutator) datagrams(ctx context.Context, udp *net.UDPConn) {
+	servers := map[string]*net.UDPConn{}
+	defer func() {
+		for _, server := range servers {
+			server.Close()
+		}
+	}()
+	port, _ := strconv.Atoi(m.port)
+	buffer := make([]byte, 64<<10)
+	for {
+		n, client, err := udp.ReadFromUDP(buffer)
+		if err != nil {
+			return
+		}
+		server := servers[client.String()]
+		if server == nil {
+			if server, err = net.DialUDP("udp", &net.UDPAddr{IP: m.from}, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1),
+				Port: port}); err != nil {
+				continue
+			}
+			servers[client.String()] = server
+			go func() {
+				answer := make([]byte, 64<<10)
+				for {
+					n, err := server.Read(answer)
+					if err != nil && ctx.Err() != nil {
+						return
+					}
+					if err == nil {
+						_, _ = udp.WriteToUDP(answer[:n], client)
+					}
+				}
+			}()
+		}
+		said := buffer[:n]
+		if n > 0 && m.number(8) == 0 {
+			switch at := m.number(n); m.number(4) {
+			case 0:
+				said[at] ^= 1 << m.number(8)
+			case 1:
+				said = said[:at]
+			case 2:
+				said = append(said[:n:n], make([]byte, m.number(1400))...)
+			case 3:
+				for range m.number(100) {
+					_, _ = server.Write(said)
+				}
+			}
+		}
+		_, _ = server.Write(said)
+	}
+}
