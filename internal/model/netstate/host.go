@@ -307,7 +307,7 @@ type Firmware struct {
 }
 
 // LargestHostSnapshot limits the size of a snapshot document, in bytes.
-const LargestHostSnapshot = 64 << 20
+const LargestHostSnapshot = 32 << 20
 
 // MostInterfaces limits the interfaces of a host.
 const MostInterfaces = 1 << 13
