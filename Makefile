@@ -44,7 +44,7 @@ long: build ## what make test leaves out: whole studies, waits, the recipes of C
 	LINERATE_HOSTILE=10m LINERATE_REQUIRE_NETNS=1 go test -v -count=1 -timeout 0 -run 'TestAdversary' ./internal/show/cli
 	go test -count=1 -timeout 890s ./internal/arch/recipes
 	LINERATE_REQUIRE_NETNS=1 go test -race -short -count=1 -p 1 -timeout 890s ./internal/control/run ./internal/control/measure ./internal/control/archive ./internal/control/notebook/sqlite ./internal/host/apply ./internal/host/hoststate
-	LINERATE_REQUIRE_NETNS=1 go test -race -count=1 -p 1 -timeout 890s ./internal/host/application ./internal/host/datagram ./internal/host/forward ./internal/host/frames ./internal/host/linkemu ./internal/host/stream ./internal/host/traffic ./internal/host/transaction
+	LINERATE_REQUIRE_NETNS=1 go test -race -count=1 -p 1 -timeout 890s ./internal/host/application ./internal/host/forward ./internal/host/frames ./internal/host/linkemu ./internal/host/stream ./internal/host/traffic ./internal/host/transaction
 	script/portable
 
 soak: ## the tests that take minutes or hours, in network namespaces (LINERATE_SOAK=10m)

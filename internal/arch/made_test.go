@@ -11,7 +11,8 @@ import (
 var makers = []string{"Create", "CreateTemp", "Link", "Mkdir", "MkdirAll", "MkdirTemp", "O_CREATE", "Remove",
 	"RemoveAll", "Rename", "Symlink", "WriteFile"}
 
-// made has, for each directory whose code makes files, the words by which docs/files.md lists them; empty: none of its own.
+// made has, for each directory whose code makes files, the words by which docs/files.md lists them; empty: it makes
+// none of its own.
 var made = map[string]string{
 	"internal/control/notebook/sqlite": "notebook.db",
 	"internal/control/tune":            "tune --keep",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -32,16 +31,10 @@ func untilSignal() (ctx context.Context, stop func()) {
 // computations counts the calls of computing that have not ended.
 var computations atomic.Int32
 
-// computedIn is the memory in bytes from which on a command that computes from files collects garbage more often,
-// unless GOMEMLIMIT says another one.
-const computedIn = 384 << 20
-
 // computing says that the command computes from files until done is called: it holds nothing that must be undone, and
 // does not look at its context. A signal ends the process meanwhile.
 func computing() (done func()) {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(computedIn)
-	}
+	saveMemory()
 	computations.Add(1)
 	return func() { computations.Add(-1) }
 }
