@@ -198,11 +198,3 @@ func IncomingCPU(fd int) int {
 	}
 	return cpu
 }
-
-// HungUp reports whether the peer of a stream socket has closed its sending side or reset the connection
-// (POLLRDHUP, POLLHUP and POLLERR in poll(2)), also while data that arrived before is not read.
-func HungUp(fd int) bool {
-	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
-	n, err := unix.Poll(poll, 0)
-	return err == nil && n > 0
-}
