@@ -2,9 +2,10 @@ package tool
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"linerate/internal/model/pattern"
 )
 
 // Arg is an option of a tool's client that a study may pass (tool_args). Options that are not in
@@ -34,13 +35,13 @@ const (
 func (v Value) String() string { return [...]string{"", "number", "seconds", "size", "word"}[v] }
 
 var values = [...]struct {
-	text     *regexp.Regexp
+	text     *pattern.Pattern
 	expected string
 }{
-	Number:  {regexp.MustCompile(`^([0-9]{1,10}|0x[0-9a-fA-F]{1,8})$`), "a number"},
-	Seconds: {regexp.MustCompile(`^[0-9]{1,6}(\.[0-9]{1,6})?$`), "a number of seconds"},
-	Size:    {regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,3})?[kKmMgG]?$`), "a size such as 8K"},
-	Word:    {regexp.MustCompile(`^[a-z0-9][a-z0-9_]{0,15}$`), "a name of lower-case letters and digits"},
+	Number:  {pattern.MustCompile(`^([0-9]{1,10}|0x[0-9a-fA-F]{1,8})$`), "a number"},
+	Seconds: {pattern.MustCompile(`^[0-9]{1,6}(\.[0-9]{1,6})?$`), "a number of seconds"},
+	Size:    {pattern.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,3})?[kKmMgG]?$`), "a size such as 8K"},
+	Word:    {pattern.MustCompile(`^[a-z0-9][a-z0-9_]{0,15}$`), "a name of lower-case letters and digits"},
 }
 
 // ArgProblem says what is wrong with the word of tool_args at Index.

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	"linerate/internal/model/flow"
@@ -34,7 +35,7 @@ func describe(d flow.Tool) *Tool {
 			r.clientBps = value
 		}
 	}
-	t.parse = figures(figure{expression, d.Unit, set})
+	t.parse = figures(figure{func() *regexp.Regexp { return expression }, d.Unit, set})
 	return t
 }
 

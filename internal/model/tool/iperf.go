@@ -2,10 +2,10 @@ package tool
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/pattern"
 )
 
 var iperf = Tool{
@@ -57,7 +57,7 @@ var iperf = Tool{
 
 // iperfLine matches the report of one stream or of all: "[SUM] 0.0000-1.8758 sec 11534336 Bytes
 // 49193463 bits/sec".
-var iperfLine = regexp.MustCompile(`^\[ *\*?(\d+|SUM)\] +([\d.]+)- *([\d.]+) +sec +(\d+) Bytes +([\d.e+]+) bits/sec`)
+var iperfLine = pattern.MustCompile(`^\[ *\*?(\d+|SUM)\] +([\d.]+)- *([\d.]+) +sec +(\d+) Bytes +([\d.e+]+) bits/sec`)
 
 // parseIperf parses the lines that each end counted itself. With several streams a client prints
 // its sum, which is the number that people use. A server does not know which streams belong

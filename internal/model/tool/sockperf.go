@@ -2,9 +2,9 @@ package tool
 
 import (
 	"fmt"
-	"regexp"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/pattern"
 )
 
 // sockperf measures latency, with its ping-pong test over TCP.
@@ -40,9 +40,9 @@ var sockperf = Tool{
 }
 
 var (
-	sockperfTime = regexp.MustCompile(
+	sockperfTime = pattern.MustCompile(
 		`\[Valid Duration\] RunTime=([\d.]+) sec; SentMessages=\d+; ReceivedMessages=(\d+)`)
-	sockperfMean = regexp.MustCompile(`avg-(?:rtt|latency)=([\d.]+)`)
+	sockperfMean = pattern.MustCompile(`avg-(?:rtt|latency)=([\d.]+)`)
 )
 
 func parseSockperf(client, _ string) (Report, error) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/pattern"
 	"linerate/internal/model/unit"
 )
 
@@ -136,11 +137,12 @@ func command(groups []group, j Job) (words []string) {
 }
 
 // reference matches a variable in a word, $PORT or ${PORT}, or $$.
-var reference = regexp.MustCompile(`\$(\$|\w+|\{\w+\})`)
+var reference = pattern.MustCompile(`\$(\$|\w+|\{\w+\})`)
 
 // expand replaces the variables in a word by their values.
 func expand(word string, value func(name string) string) string {
-	return reference.ReplaceAllStringFunc(word, func(text string) string { return value(strings.Trim(text[1:], "{}")) })
+	return reference.Regexp().ReplaceAllStringFunc(word,
+		func(text string) string { return value(strings.Trim(text[1:], "{}")) })
 }
 
 // variable returns the value of a variable; "$" is a dollar sign.
@@ -205,7 +207,7 @@ func rate(r unit.BitRate) string { return strconv.FormatFloat(float64(r), 'f', 0
 // figure finds a value in the output of the client. The groups of the expression are the value and,
 // named unit, its unit. The last match is used.
 type figure struct {
-	expression *regexp.Regexp
+	expression func() *regexp.Regexp
 	unit       string
 	set        func(r *Report, value float64)
 }
@@ -226,7 +228,7 @@ var scales = func() map[string]float64 {
 func figures(list ...figure) func(client, server string) (Report, error) {
 	return func(client, _ string) (r Report, err error) {
 		for i, f := range list {
-			matches := f.expression.FindAllStringSubmatch(client, -1)
+			matches := f.expression().FindAllStringSubmatch(client, -1)
 			if len(matches) == 0 {
 				if i == 0 {
 					return r, fmt.Errorf("no figure in %q", beginning(client))
@@ -245,7 +247,7 @@ func figures(list ...figure) func(client, server string) (Report, error) {
 
 func (f figure) value(match []string) (float64, error) {
 	text, spelled := "", f.unit
-	for i, name := range f.expression.SubexpNames()[1:] {
+	for i, name := range f.expression().SubexpNames()[1:] {
 		switch {
 		case name == "unit":
 			spelled = match[i+1]
@@ -276,5 +278,5 @@ func receivedBytes(r *Report, n float64)      { r.ReceiverBytes = int64(n) }
 
 // finds returns a figure with a fixed unit.
 func finds(expression, unit string, set func(*Report, float64)) figure {
-	return figure{regexp.MustCompile("(?m)" + expression), unit, set}
+	return figure{pattern.MustCompile("(?m)" + expression).Regexp, unit, set}
 }

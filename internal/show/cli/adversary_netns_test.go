@@ -50,7 +50,10 @@ func adversaries(t *testing.T) map[string]func(ctx context.Context, seat int, ra
 	}
 	for name, arguments := range sessions {
 		kinds["mutated "+name] = func(ctx context.Context, seat int, random *rand.Rand) {
-			mutated(ctx, t, seat, random, arguments)
+			mutated(ctx, t, seat, random, arguments, false)
+		}
+		kinds["answered "+name] = func(ctx context.Context, seat int, random *rand.Rand) {
+			mutated(ctx, t, seat, random, arguments, true)
 		}
 		kinds["killed "+name] = func(ctx context.Context, seat int, random *rand.Rand) {
 			killed(ctx, t, seat, random, arguments)
@@ -225,15 +228,22 @@ func sound(t *testing.T, client *exec.Cmd, out []byte, err error) {
 	}
 }
 
-// mutated is an honest client behind a path that changes what it sends.
-func mutated(ctx context.Context, t *testing.T, seat int, random *rand.Rand, arguments []string) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+// answeredWithin is in what time a client ends, whatever a server does: its waits for a flow, a reading and the end.
+const answeredWithin = 90 * time.Second
+
+// mutated is an honest client behind a path that changes what it sends, or what the server answers.
+func mutated(ctx context.Context, t *testing.T, seat int, random *rand.Rand, arguments []string, answers bool) {
+	outer, within := ctx, 5*time.Second
+	if answers {
+		within = answeredWithin
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	port := hostilePort
 	if arguments[0] == "--iperf3" {
 		port = "5201"
 	}
-	p := &mutator{from: seatAddress(seat), port: port, random: random}
+	p := &mutator{from: seatAddress(seat), port: port, random: random, answers: answers}
 	var done func()
 	err := errors.New("no port")
 	for try := 0; err != nil; try++ {
@@ -250,15 +260,20 @@ func mutated(ctx context.Context, t *testing.T, seat int, random *rand.Rand, arg
 	client := session(ctx, p.at, random, arguments)
 	out, err := client.CombinedOutput()
 	sound(t, client, out, err)
+	if answers && ctx.Err() != nil && outer.Err() == nil {
+		t.Errorf("%v goes on after %v\n%.3000s", client.Args, within, out)
+	}
 }
 
-// mutator forwards connections and datagrams to the server, and changes what clients send.
+// mutator forwards connections and datagrams to the server, and changes what clients send or what they are answered.
 type mutator struct {
 	from   net.IP
 	at     string // where it listens
 	port   string // the server's
 	mu     sync.Mutex
 	random *rand.Rand
+	// answers says that what the server sends is changed, and not what its clients send.
+	answers bool
 }
 
 // number is a random number below n.
@@ -308,33 +323,37 @@ func (m *mutator) connection(ctx context.Context, client net.Conn) {
 	}
 	defer server.Close()
 	defer context.AfterFunc(ctx, func() { client.Close(); server.Close() })()
+	from, to := client, server
+	if m.answers {
+		from, to = to, from
+	}
 	go func() {
-		_, _ = io.Copy(client, server)
-		client.Close()
+		_, _ = io.Copy(from, to)
+		from.Close()
 	}()
 	// Where it is changed: mostly within what is said before data.
 	clean := m.number(1 << m.number(14))
 	buffer := make([]byte, 16<<10)
 	for {
-		n, err := client.Read(buffer)
+		n, err := from.Read(buffer)
 		if err != nil {
 			return
 		}
 		said := buffer[:n]
 		if clean -= n; clean < 0 {
-			if said = m.change(ctx, server, said); said == nil {
+			if said = m.change(ctx, to, said); said == nil {
 				return
 			}
 			clean = m.number(64 << 10)
 		}
-		if _, err := server.Write(said); err != nil {
+		if _, err := to.Write(said); err != nil {
 			return
 		}
 	}
 }
 
 // change returns what is sent instead of said; nil: nothing more is.
-func (m *mutator) change(ctx context.Context, server net.Conn, said []byte) []byte {
+func (m *mutator) change(ctx context.Context, to net.Conn, said []byte) []byte {
 	at := m.number(len(said))
 	switch m.number(10) {
 	case 0: // some bits
@@ -355,7 +374,7 @@ func (m *mutator) change(ctx context.Context, server net.Conn, said []byte) []by
 		said = append(append(append([]byte{}, said[:at]...), more...), said[at:]...)
 	case 4: // the same many times
 		for range m.number(300) {
-			if _, err := server.Write(said); err != nil {
+			if _, err := to.Write(said); err != nil {
 				return nil
 			}
 		}
@@ -370,11 +389,11 @@ func (m *mutator) change(ctx context.Context, server net.Conn, said []byte) []by
 		<-ctx.Done()
 		return nil
 	case 8: // RST
-		_, _ = server.Write(said[:at])
-		_ = server.(*net.TCPConn).SetLinger(0)
+		_, _ = to.Write(said[:at])
+		_ = to.(*net.TCPConn).SetLinger(0)
 		return nil
 	case 9: // FIN
-		_, _ = server.Write(said[:at])
+		_, _ = to.Write(said[:at])
 		return nil
 	}
 	return said
@@ -410,26 +429,30 @@ func (m *mutator) datagrams(ctx context.Context, udp *net.UDPConn) {
 						return
 					}
 					if err == nil {
-						_, _ = udp.WriteToUDP(answer[:n], client)
+						m.datagram(answer[:n], m.answers, func(said []byte) { _, _ = udp.WriteToUDP(said, client) })
 					}
 				}
 			}()
 		}
-		said := buffer[:n]
-		if n > 0 && m.number(8) == 0 {
-			switch at := m.number(n); m.number(4) {
-			case 0:
-				said[at] ^= 1 << m.number(8)
-			case 1:
-				said = said[:at]
-			case 2:
-				said = append(said[:n:n], make([]byte, m.number(1400))...)
-			case 3:
-				for range m.number(100) {
-					_, _ = server.Write(said)
-				}
+		m.datagram(buffer[:n], !m.answers, func(said []byte) { _, _ = server.Write(said) })
+	}
+}
+
+// datagram sends one, which it may change first.
+func (m *mutator) datagram(said []byte, change bool, send func([]byte)) {
+	if n := len(said); change && n > 0 && m.number(8) == 0 {
+		switch at := m.number(n); m.number(4) {
+		case 0:
+			said[at] ^= 1 << m.number(8)
+		case 1:
+			said = said[:at]
+		case 2:
+			said = append(said[:n:n], make([]byte, m.number(1400))...)
+		case 3:
+			for range m.number(100) {
+				send(said)
 			}
 		}
-		_, _ = server.Write(said)
 	}
+	send(said)
 }

@@ -11,7 +11,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -251,15 +250,4 @@ func readText(in io.Reader, path string) ([]byte, error) {
 		err = fmt.Errorf("%s has more than %d bytes, as no study and no list of settings has", path, maxStudyFile)
 	}
 	return data, err
-}
-
-// memoryAimed is the memory in bytes from which on saveMemory has effect.
-const memoryAimed = 384 << 20
-
-// saveMemory has a command that reads documents or runs collect garbage more often once it takes much memory, unless
-// GOMEMLIMIT says how much.
-func saveMemory() {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryAimed)
-	}
 }
