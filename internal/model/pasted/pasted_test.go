@@ -264,6 +264,24 @@ func TestNotUnderstood(t *testing.T) {
 	}
 }
 
+// TestProse: sentences that begin with the name of a program are no commands, whose output would be without meaning:
+// they and those behind them are not read.
+func TestProse(t *testing.T) {
+	const known = "192.0.2.15 dev eth0 lladdr 00:08:9b:c8:c4:31 STALE\n\n"
+	for _, line := range []string{"which interface drops what we send?", "time link was down: two hours",
+		"who dev is and who ops is does not matter", "free list of buffers was empty then", "last state that we saw",
+		"date link came up again", "service network list has it", "top show of the year",
+		"about 80% which we did not send"} {
+		p := parse(t, known+line+"\nand it did so again today\n")
+		if p.Lost != 2 {
+			t.Errorf("%q: %d lines of 2 are not read, formats %v", line, p.Lost, p.Formats)
+		}
+	}
+	if p := parse(t, known+"free -m\nand it did so again today\n"); p.Lost != 0 {
+		t.Errorf("behind free -m: %d lines are not read", p.Lost)
+	}
+}
+
 // FuzzParse: any text is read within its bounds, and makes documents of snapshots.
 func FuzzParse(f *testing.F) {
 	for text := range entries { // short ones, which the fuzzer makes shorter in little time

@@ -100,7 +100,7 @@ func prompted(line string) (s start, is bool) {
 	if m := prompt.FindStringSubmatch(line); m != nil && !slices.Contains(systemNames, m[1]) {
 		s := startWith(m[1], m[3])
 		// What follows "name %" or "name #" is a command only if it is known: "50 % of".
-		if m[2] != "%" || len(s.formats) > 0 {
+		if m[2] != "%" || len(s.formats) > 0 && !beginsSentence(s.command) {
 			return s, true
 		}
 	}
@@ -184,9 +184,10 @@ func isArgument(word string) bool {
 }
 
 // plausible reports whether words that stand alone are a command and not a sentence that begins
-// with a program's name: its arguments are options, paths, names of interfaces or objects of ip(8).
+// with a program's name: its arguments are options, paths, names of interfaces or objects of ip(8). Where
+// the name is an English word, they are options and paths only.
 func plausible(c command) bool {
-	if len(c) == 0 || len(c) > 12 {
+	if len(c) == 0 || len(c) > 12 || beginsSentence(c) {
 		return false
 	}
 	options := 0
@@ -214,6 +215,18 @@ var argumentWords = []string{"a", "addr", "address", "l", "link", "r", "ro", "ro
 var bareWords = []string{"ifconfig", "nstat", "dmesg", "iwconfig", "netstat", "ss", "mii-tool", "nmcli", "lspci",
 	"lscpu", "networkctl", "mpstat", "brctl", "uptime", "logread", "ethtool", "journalctl", "lldpctl", "lsmod",
 	"vmstat", "timedatectl", "hostnamectl", "iptables-save", "ip6tables-save"}
+
+// beginsSentence reports whether words are rather a sentence than a command: the first is an English word, too, and
+// another one neither an option nor a path.
+func beginsSentence(c command) bool {
+	return len(c) > 0 && slices.Contains(englishWords, c[0]) && slices.ContainsFunc(c[1:], func(w string) bool {
+		return w[0] != '-' && w[0] != '/'
+	})
+}
+
+// englishWords are programs with whose names sentences begin.
+var englishWords = []string{"clear", "date", "file", "find", "free", "history", "host", "id", "kill", "last", "locale",
+	"man", "mount", "service", "sleep", "sort", "time", "top", "tree", "true", "w", "which", "who"}
 
 // ifnameLike matches what can only be the name of an interface.
 var ifnameLike = pattern.MustCompile(`^[a-z][a-z0-9._-]{0,14}$`)
