@@ -17,6 +17,8 @@ var _ = register(&format{name: "ping", system: several, row: reads((*machine).pi
 type pings struct {
 	runs  []pingRun
 	paths []pathTrace
+	// hop is the last row of a report of mtr, until the report has ended; nil: there is none, or it had no answer.
+	hop *pingRun
 }
 
 // pinging says to which of them the lines of a section belong: its index, from 1. 0: to none.

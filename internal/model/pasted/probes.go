@@ -121,28 +121,43 @@ var (
 	mtrNote = pattern.MustCompile(`^(Start: |\s+\|  ?[|` + "`" + `]|\s+[|` + "`" + `+]-- )`)
 )
 
-// mtr parses a line of mtr -r. That of the peer counts its answers; routers may limit theirs.
+// mtr parses a line of mtr -r. Its last row is that of the peer, whose answers count; routers may limit theirs.
 func (m *machine) mtr(line string) bool {
 	row := mtrRow.FindStringSubmatch(line)
 	if row == nil {
 		known := m.command.is("mtr") || m.last != nil && m.last.name == "mtr"
-		return (mtrHead.MatchString(line) || known && mtrNote.MatchString(line)) && m.ignore()
+		head := mtrHead.MatchString(line)
+		if head {
+			m.endMTR()
+		}
+		return (head || known && mtrNote.MatchString(line)) && m.ignore()
 	}
-	address, err := netip.ParseAddr(row[1])
-	if m.command.last() != row[1] || err != nil {
+	if m.hop = nil; row[1] == "???" {
 		return m.ignore()
 	}
+	address, _ := netip.ParseAddr(row[1])
 	loss, _ := strconv.ParseFloat(row[2], 64)
-	run := pingRun{peer: row[1], address: address, payload: 56, statistics: loss <= 100,
-		command: plain.Short(strings.Join(m.command, " "), 3*longestName)}
+	run := pingRun{peer: row[1], address: address, payload: 56, statistics: loss <= 100}
+	if m.command.is("mtr") {
+		run.command = plain.Short(strings.Join(m.command, " "), 3*longestName)
+		if to := m.command.last(); peerName.MatchString(to) && to[0] != '-' {
+			run.peer = to
+		}
+	}
 	run.sent, _ = strconv.Atoi(row[3])
 	run.received = int(float64(run.sent)*(100-loss)/100 + 0.5)
 	run.least, _ = strconv.ParseFloat(row[5], 64)
 	run.most, _ = strconv.ParseFloat(row[6], 64)
-	if len(m.runs) < mostPings {
-		m.runs = append(m.runs, run)
-	}
+	m.hop = &run
 	return true
+}
+
+// endMTR keeps the last row of a report.
+func (m *machine) endMTR() {
+	if m.hop != nil && len(m.runs) < mostPings {
+		m.runs = append(m.runs, *m.hop)
+	}
+	m.hop = nil
 }
 
 // peerName matches addresses and names of peers that can be in a command.
@@ -150,6 +165,7 @@ var peerName = pattern.MustCompile(`^[\w.:-]{1,64}$`)
 
 // finishProbes makes the probes of peers from what ping(8) and tracepath(8) have said of each.
 func (m *machine) finishProbes() {
+	m.endMTR()
 	named := map[string]netip.Addr{} // peers by name
 	for _, r := range m.runs {
 		if r.address.IsValid() {
