@@ -178,19 +178,13 @@ func (q QdiscCounters) Key() QdiscCounters {
 	return QdiscCounters{Interface: q.Interface, Kind: q.Kind, Handle: q.Handle, Parent: q.Parent}
 }
 
-// AtBegin returns the counters of q at the first reading. It returns false if q did not exist then.
-func (h HostReading) AtBegin(q QdiscCounters) (QdiscCounters, bool) {
-	for _, b := range h.Begin.Qdiscs {
-		if b.Key() == q.Key() {
-			return b, true
-		}
+// QdiscsAtBegin returns the counters of each qdisc at the first reading, by its Key.
+func (h HostReading) QdiscsAtBegin() map[QdiscCounters]QdiscCounters {
+	all := make(map[QdiscCounters]QdiscCounters, len(h.Begin.Qdiscs))
+	for _, q := range h.Begin.Qdiscs {
+		all[q.Key()] = q
 	}
-	return QdiscCounters{}, false
-}
-
-// QdiscsAtBegin returns the position in the first reading of each qdisc, by its Key.
-func (h HostReading) QdiscsAtBegin() map[QdiscCounters]int {
-	return index.First(h.Begin.Qdiscs, QdiscCounters.Key)
+	return all
 }
 
 // OthersDelta returns the growth of such a counter without what linerate itself caused of it.

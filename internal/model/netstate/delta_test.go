@@ -112,11 +112,12 @@ func TestQdiscAtBegin(t *testing.T) {
 	for _, b := range h.Begin.Qdiscs {
 		now := b
 		now.Drops, now.Backlog = b.Drops+5, 1514
-		if got, ok := h.AtBegin(now); !ok || got != b {
+		if got, ok := h.QdiscsAtBegin()[now.Key()]; !ok || got != b {
 			t.Errorf("%+v: %+v, %t", now, got, ok)
 		}
 	}
-	if got, ok := h.AtBegin(QdiscCounters{Interface: "eth0", Kind: "fq_codel", Handle: "0:", Parent: "0:3"}); ok {
+	other := QdiscCounters{Interface: "eth0", Kind: "fq_codel", Handle: "0:", Parent: "0:3"}
+	if got, ok := h.QdiscsAtBegin()[other]; ok {
 		t.Errorf("one that was not there: %+v", got)
 	}
 }

@@ -44,7 +44,7 @@ func growthOf(s netstate.HostSnapshot) (list []int64) {
 		list = append(list, int64(c.Dropped-r.Begin.Softnet[i].Dropped))
 	}
 	for _, q := range r.End.Qdiscs {
-		if b, ok := r.AtBegin(q); ok {
+		if b, ok := r.QdiscsAtBegin()[q.Key()]; ok {
 			list = append(list, int64(q.Drops-b.Drops))
 		}
 	}

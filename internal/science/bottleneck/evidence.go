@@ -464,8 +464,9 @@ func (s scene) noDrops(f record.Flow) bool {
 				return false
 			}
 		}
+		begins := h.QdiscsAtBegin()
 		for _, q := range h.End.Qdiscs {
-			if begin, ok := h.AtBegin(q); !ok || q.Drops > begin.Drops {
+			if begin, ok := begins[q.Key()]; !ok || q.Drops > begin.Drops {
 				return false
 			}
 		}

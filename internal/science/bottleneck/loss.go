@@ -193,8 +193,9 @@ func unassembled(h netstate.HostReading) (n float64) {
 // queueDrops returns the kind of an interface's qdisc that dropped the most packets in the window,
 // and their number. Qdiscs above another one count its drops as well.
 func queueDrops(h netstate.HostReading, port string) (kind string, packets float64) {
+	begins := h.QdiscsAtBegin()
 	for _, q := range h.End.Qdiscs {
-		if n := dropped(h, q); q.Interface == port && (kind == "" || n > packets) {
+		if n := dropped(begins, q); q.Interface == port && (kind == "" || n > packets) {
 			kind, packets = q.Kind, n
 		}
 	}

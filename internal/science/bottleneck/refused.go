@@ -59,8 +59,9 @@ func (s scene) turnedBack(f record.Flow) (part float64, why *fact.QueueDrops) {
 // Qdiscs above another one count its drops as well.
 func dropping(h netstate.HostReading) (list []fact.QueueDrops) {
 	var ports []string
+	begins := h.QdiscsAtBegin()
 	for _, q := range h.End.Qdiscs {
-		if dropped := dropped(h, q); dropped > 0 && !slices.Contains(ports, q.Interface) {
+		if dropped := dropped(begins, q); dropped > 0 && !slices.Contains(ports, q.Interface) {
 			ports = append(ports, q.Interface)
 			list = append(list, fact.QueueDrops{Interface: h.Host + "." + q.Interface, Kind: q.Kind,
 				Packets: int64(dropped)})
@@ -70,9 +71,9 @@ func dropping(h netstate.HostReading) (list []fact.QueueDrops) {
 }
 
 // dropped returns how many packets a qdisc dropped in the window; 0 if it does not queue, or did
-// not exist at the begin of the window.
-func dropped(h netstate.HostReading, q netstate.QdiscCounters) float64 {
-	begin, ok := h.AtBegin(q)
+// not exist at the begin of the window. begins has the qdiscs of that time.
+func dropped(begins map[netstate.QdiscCounters]netstate.QdiscCounters, q netstate.QdiscCounters) float64 {
+	begin, ok := begins[q.Key()]
 	if !ok || !q.Queues() {
 		return 0
 	}

@@ -117,7 +117,7 @@ func numbered(field, text string, number int) string {
 }
 
 // TestCostOfLists: with eight times as many elements in every list of two hosts, the rules take about eight times
-// as long; 2.3 times for each doubling, and a machine that does other things, at most.
+// as long. The bound is 2.3 times for each doubling, with a margin for a busy machine.
 func TestCostOfLists(t *testing.T) {
 	all := elements(t)
 	took := func(n int) (least time.Duration) {

@@ -103,7 +103,7 @@ func shaperBps(hosts []netstate.HostReading, from topology.End, shape topology.I
 		return 0
 	}
 	after := hosts[i].End.Qdiscs[end]
-	before, ok := hosts[i].AtBegin(after)
+	before, ok := hosts[i].QdiscsAtBegin()[after.Key()]
 	for _, d := range hosts[i].Deltas() {
 		if ok && d.Interface == from.Interface && d.Seconds > 0 {
 			return 8 * netstate.Grown(before.Bytes, after.Bytes) / d.Seconds

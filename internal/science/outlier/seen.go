@@ -231,8 +231,9 @@ func interfaceDrops(h netstate.HostReading) (packets float64) {
 // those that do not, whose filters drop.
 func qdiscDrops(queues bool) func(netstate.HostReading) float64 {
 	return func(h netstate.HostReading) (packets float64) {
+		begins := h.QdiscsAtBegin()
 		for _, end := range h.End.Qdiscs {
-			if begin, ok := h.AtBegin(end); ok && end.Queues() == queues {
+			if begin, ok := begins[end.Key()]; ok && end.Queues() == queues {
 				packets += netstate.Grown(begin.Drops, end.Drops)
 			}
 		}

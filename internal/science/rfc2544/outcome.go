@@ -69,8 +69,9 @@ func places(t *record.Trial, lost int64, sent float64, buffered map[string]int64
 		}
 		queues := map[string]int64{}
 		kinds := map[string][]string{}
+		begins := h.QdiscsAtBegin()
 		for _, q := range h.End.Qdiscs {
-			begin, ok := h.AtBegin(q)
+			begin, ok := begins[q.Key()]
 			if !ok || q.Drops <= begin.Drops {
 				continue
 			}

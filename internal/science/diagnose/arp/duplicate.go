@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
+	"linerate/internal/model/index"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -207,7 +208,8 @@ func duplicateAddress(f facts.Trial) (findings []record.Finding) {
 		findings = append(findings, detected(h)...)
 	}
 	list := assigned(f)
-	made := map[record.FindingKey]int{} // in findings
+	identity := func(f record.Finding) string { return cause.Identity(f.ID, f.About, f.Args) } // on any host
+	made := index.First(findings, identity)
 	for _, g := range list {
 		one, known := oneMachine(list, g.asked), answers{}.add(g)
 		alike := map[string][]netip.Addr{} // addresses that tables have at the same MAC addresses
@@ -227,10 +229,10 @@ func duplicateAddress(f facts.Trial) (findings []record.Finding) {
 				}
 			}
 			finding := judge(f, g, claims, same, known)
-			if i, is := made[finding.Key()]; is {
+			if i, is := made[identity(*finding)]; is {
 				findings[i].Facts = record.Distinct(append(findings[i].Facts, finding.Facts...))
 			} else {
-				made[finding.Key()] = len(findings)
+				made[identity(*finding)] = len(findings)
 				findings = append(findings, *finding)
 			}
 		}

@@ -218,8 +218,7 @@ func queued(r netstate.HostReading) (list []queue) {
 	drops := map[string]uint64{} // by managed queues of each interface
 	for _, end := range r.End.Qdiscs {
 		q := queue{QdiscCounters: end}
-		if i, ok := begins[end.Key()]; ok {
-			b := r.Begin.Qdiscs[i]
+		if b, ok := begins[end.Key()]; ok {
 			q.Drops, q.Packets, q.Overlimits = end.Drops-min(end.Drops, b.Drops),
 				end.Packets-min(end.Packets, b.Packets), end.Overlimits-min(end.Overlimits, b.Overlimits)
 		} else if len(r.Begin.Qdiscs) > 0 {
