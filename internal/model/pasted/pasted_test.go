@@ -277,8 +277,10 @@ func TestProse(t *testing.T) {
 			t.Errorf("%q: %d lines of 2 are not read, formats %v", line, p.Lost, p.Formats)
 		}
 	}
-	if p := parse(t, known+"free -m\nand it did so again today\n"); p.Lost != 0 {
-		t.Errorf("behind free -m: %d lines are not read", p.Lost)
+	for _, line := range []string{"free -m", "nas% which ethtool", "$ which ethtool"} {
+		if p := parse(t, known+line+"\nand it did so again today\n"); p.Lost != 0 {
+			t.Errorf("behind %q: %d lines are not read", line, p.Lost)
+		}
 	}
 }
 

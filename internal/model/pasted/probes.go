@@ -100,6 +100,20 @@ func (c command) last() string {
 	return c[len(c)-1]
 }
 
+// target returns the last word of a command that is an address, or a name with dots, wherever its options
+// are. Empty: there is none.
+func (c command) target() (found string) {
+	for _, w := range c[min(1, len(c)):] {
+		if _, err := netip.ParseAddr(w); err == nil || peerName.MatchString(w) && dottedName.MatchString(w) {
+			found = w
+		}
+	}
+	return found
+}
+
+// dottedName matches names of hosts with a domain, and no numbers with a fraction.
+var dottedName = pattern.MustCompile(`^[\w-]+(?:\.[\w-]+)*\.[A-Za-z][\w-]*$`)
+
 var (
 	tracerouteHead = pattern.MustCompile(`^traceroute6? to \S+ \(\S+\)(?: from \S+)?, \d+ hops max(?:, \d+ byte ` +
 		`packets)?$`)
@@ -140,9 +154,7 @@ func (m *machine) mtr(line string) bool {
 	run := pingRun{peer: row[1], address: address, payload: 56, statistics: loss <= 100}
 	if m.command.is("mtr") {
 		run.command = plain.Short(strings.Join(m.command, " "), 3*longestName)
-		if to := m.command.last(); peerName.MatchString(to) && to[0] != '-' {
-			run.peer = to
-		}
+		run.peer = cmp.Or(m.command.target(), run.peer)
 	}
 	run.sent, _ = strconv.Atoi(row[3])
 	run.received = int(float64(run.sent)*(100-loss)/100 + 0.5)

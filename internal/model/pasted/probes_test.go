@@ -67,13 +67,12 @@ func TestProbes(t *testing.T) {
 				" 1:  no reply pmtu 1500\n", a + " 9000 1/1 1.5-1.5-1.5 >> 1500", 3, 0},
 		{"tracepath without a command", " 1?: [LOCALHOST]  pmtu 9000\n 1:  192.0.2.254  0.4ms pmtu 1500\n", "", 0, 0},
 		{"numbers", " 1:  one\n 2:  two\n", "", 0, 2},
-		{"mtr to a name", "$ mtr -r example.net\n" + mtrText + "  2.|-- 192.0.2.9  9.0%   100    0.4   0.4   0.3   0.9   " +
-			"0.1\n", "192.0.2.9 91/100 0.3-0-0.9", 2, 0},
-		{"mtr without its command", mtrText + "  2.|-- web.example.net  50.0%   10    0.4   0.4   0.3   0.9   0.1\n",
+		{"mtr to a name", "$ mtr example.net -r -i 0.5 -c 100\n" + mtrText + "  2.|-- 192.0.2.9  9.0%   100" + mtrTimes,
+			"192.0.2.9 91/100 0.3-0-0.9", 2, 0},
+		{"mtr without its command", mtrText + "  2.|-- web.example.net  50.0%   10" + mtrTimes,
 			"web.example.net 5/10 0.3-0-0.9", 1, 0},
 		{"two reports of mtr", mtrText + mtrText, a + " 200/200 0.3-0-0.9", 2, 0},
-		{"mtr without an answer at the end", mtrText + "  2.|-- ???  100.0   10    0.0   0.0   0.0   0.0   0.0\n", "", 2,
-			0},
+		{"mtr without an answer at the end", mtrText + "  2.|-- ???  100.0   10" + mtrTimes, "", 2, 0},
 		{"rows of mtr", "  1.|-- 192.0.2.1  9.0%   100    0.4   0.4   0.3   0.9   0.1\n", "", 0, 1},
 	} {
 		p, _ := Parse(c.text)
@@ -107,8 +106,10 @@ func TestProbes(t *testing.T) {
 }
 
 // mtrText is a report of mtr with one hop.
-const mtrText = "HOST: here  Loss%   Snt   Last   Avg  Best  Wrst StDev\n  1.|-- 192.0.2.1  0.0%   100    0.4   0.4   0.3   " +
-	"0.9   0.1\n"
+const (
+	mtrTimes = "    0.4   0.4   0.3   0.9   0.1\n"
+	mtrText  = "HOST: here  Loss%   Snt   Last   Avg  Best  Wrst StDev\n  1.|-- 192.0.2.1  0.0%   100" + mtrTimes
+)
 
 // TestRates: what resembles the output of iperf, dd or curl is not ignored as such.
 func TestRates(t *testing.T) {

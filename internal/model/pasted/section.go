@@ -33,6 +33,7 @@ var (
 	// mac", "nas>", "core@node ~ $", "root@nas ~ %".
 	prompt = pattern.MustCompile(`^\s*(?:\([\w.-]+\) ?)?\[?(?:[\w.-]+@)?([A-Za-z][\w.-]*)` +
 		`(?:[: ][^\s#$>=\]%]*)?\]?(?: \([^()\s]+\))?\s?([#$>%])(?:\s*([^\s:=].*))?$`)
+	percentage = pattern.MustCompile(`\d ?%`)
 	// userPrompt has a user's name, and then may have any path.
 	userPrompt = pattern.MustCompile(`^\s*(?:\([\w.-]+\) ` +
 		`?)?\[?[\w.-]+@([A-Za-z0-9][\w.-]*)(?:[:\s]+[~/][^#$>%\]]*)?\]?` +
@@ -99,8 +100,8 @@ func prompted(line string) (s start, is bool) {
 	}
 	if m := prompt.FindStringSubmatch(line); m != nil && !slices.Contains(systemNames, m[1]) {
 		s := startWith(m[1], m[3])
-		// What follows "name %" or "name #" is a command only if it is known: "50 % of".
-		if m[2] != "%" || len(s.formats) > 0 && !beginsSentence(s.command) {
+		// What follows "name %" or "name #" is a command only if it is known: "50 % of", "about 80% which".
+		if m[2] != "%" || len(s.formats) > 0 && !(percentage.MatchString(line) && beginsSentence(s.command)) {
 			return s, true
 		}
 	}
@@ -185,7 +186,7 @@ func isArgument(word string) bool {
 
 // plausible reports whether words that stand alone are a command and not a sentence that begins
 // with a program's name: its arguments are options, paths, names of interfaces or objects of ip(8). Where
-// the name is an English word, they are options and paths only.
+// the name is an English word, none of them begins with a letter.
 func plausible(c command) bool {
 	if len(c) == 0 || len(c) > 12 || beginsSentence(c) {
 		return false
@@ -217,10 +218,10 @@ var bareWords = []string{"ifconfig", "nstat", "dmesg", "iwconfig", "netstat", "s
 	"vmstat", "timedatectl", "hostnamectl", "iptables-save", "ip6tables-save"}
 
 // beginsSentence reports whether words are rather a sentence than a command: the first is an English word, too, and
-// another one neither an option nor a path.
+// another one begins with a letter, as neither options, paths nor numbers do.
 func beginsSentence(c command) bool {
 	return len(c) > 0 && slices.Contains(englishWords, c[0]) && slices.ContainsFunc(c[1:], func(w string) bool {
-		return w[0] != '-' && w[0] != '/'
+		return w[0]|0x20 >= 'a' && w[0]|0x20 <= 'z'
 	})
 }
 
