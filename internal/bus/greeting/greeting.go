@@ -133,8 +133,8 @@ type Server struct {
 	Name string
 	// Closed is the reason for refusing all conductors; empty: they are accepted.
 	Closed string
-	// Guess returns why a conductor that has proved that it has the token, or tried to, is refused
-	// without being told whether it has; empty: it is told. nil: each is.
+	// Guess is called when a conductor has answered, with whether it has the token. A reason that it
+	// returns is sent instead of the result; empty: the result is sent. nil: it always is.
 	Guess func(right bool) (refused string)
 	// Iperf3 is the reason for refusing iperf3 clients on this port.
 	Iperf3 string

@@ -43,7 +43,8 @@ type LateError struct {
 }
 
 func (e LateError) Error() string {
-	return fmt.Sprintf("%s: too busy to begin the trial on time; it was %.1f ms late", e.Node, e.By.Seconds()*1e3)
+	return fmt.Sprintf("%s: the trial began %.1f ms late: its request arrived late, or the host was busy", e.Node,
+		e.By.Seconds()*1e3)
 }
 
 // tail is how long senders continue after the window, so that hosts whose clocks differ a little

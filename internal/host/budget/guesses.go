@@ -29,9 +29,9 @@ const (
 	mostGuessers = 3 * 4096
 )
 
-// Judge returns why a source is not told now whether what it tried is right, and counts a wrong one;
-// empty if it is told. It is called when there is an answer, not when the source connects: a source that
-// connects many times would guess with all connections at once otherwise.
+// Judge counts a wrong guess, and returns why the result of a guess must not be sent to its source now;
+// empty: it may. It is called when the result is known, not when the source connects: otherwise a source
+// with many connections could guess with all of them at once.
 func (g *Guesses) Judge(from netip.Addr, right bool) (refused string) {
 	return g.judge(greeting.Source(from), right, time.Now())
 }

@@ -149,7 +149,7 @@ func (c *connection) Close() error {
 type paced struct {
 	next http.Handler
 	turn chan struct{} // holds an element while a request is answered and during the pause
-	used time.Duration // CPU time of the process until the last pause; of who has the turn
+	used time.Duration // CPU time of the process until the last pause; only the holder of turn uses it
 }
 
 const (

@@ -21,14 +21,16 @@ func repeated(n int, format, between string) string {
 
 // costs are files that take much time or memory for their size, by a number.
 var costs = map[string]func(n int) string{
-	"a line of scalars":         func(n int) string { return "x: [" + repeated(n, "a%d", ", ") + "]" },
-	"a line of other scalars":   func(n int) string { return "x: [" + repeated(n, "ä%d", ", ") + "]" },
-	"a line of quoted scalars":  func(n int) string { return "x: [" + repeated(n, "'%d'", ", ") + "]" },
-	"a line of mappings":        func(n int) string { return "x: [" + repeated(n/3, "{a: {b: c%d}}", ", ") + "]" },
-	"a block":                   func(n int) string { return "x:\n" + repeated(n, "  - a%d", "\n") },
-	"mappings":                  func(n int) string { return "x:\n" + repeated(n, "  - a: 1\n    b: %d", "\n") },
-	"mappings in braces":        func(n int) string { return "x:\n" + repeated(n, "  - {a: 1, b: %d}", "\n") },
-	"nested mappings":           func(n int) string { return "x:\n" + repeated(n, "  - a: {b: 1}\n    c:\n      d: %d", "\n") },
+	"a line of scalars":        func(n int) string { return "x: [" + repeated(n, "a%d", ", ") + "]" },
+	"a line of other scalars":  func(n int) string { return "x: [" + repeated(n, "ä%d", ", ") + "]" },
+	"a line of quoted scalars": func(n int) string { return "x: [" + repeated(n, "'%d'", ", ") + "]" },
+	"a line of mappings":       func(n int) string { return "x: [" + repeated(n/3, "{a: {b: c%d}}", ", ") + "]" },
+	"a block":                  func(n int) string { return "x:\n" + repeated(n, "  - a%d", "\n") },
+	"mappings":                 func(n int) string { return "x:\n" + repeated(n, "  - a: 1\n    b: %d", "\n") },
+	"mappings in braces":       func(n int) string { return "x:\n" + repeated(n, "  - {a: 1, b: %d}", "\n") },
+	"nested mappings": func(n int) string {
+		return "x:\n" + repeated(n, "  - a: {b: 1}\n    c:\n      d: %d", "\n")
+	},
 	"a scalar of several lines": func(n int) string { return "x: " + repeated(n, "word%d", "\n  ") },
 	"ranges":                    func(n int) string { return "x:\n" + repeated(n/100, "  - a{1..9}b%d", "\n") },
 	"ranges of one": func(n int) string {

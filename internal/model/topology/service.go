@@ -114,8 +114,8 @@ func (c *checker) services(i int) {
 			at := fmt.Sprintf("%s.settings[%d]", at, k)
 			switch {
 			case known && !slices.Contains(program.Settings, o.Key):
-				c.report(at, "setting %.40q: not one of those of %s that a study can make (%s)%s", o.Key, s.Program,
-					serviceSettingsDoc, source.DidYouMean(o.Key, program.Settings))
+				c.report(at, "setting %.40q: a study cannot set it (%s lists what it can of %s)%s", o.Key,
+					serviceSettingsDoc, s.Program, source.DidYouMean(o.Key, program.Settings))
 			case !serviceText.MatchString(o.Value):
 				c.report(at, "setting %s: %.40q: expected 1 to 200 letters, digits, spaces and . _ : , = + %% -",
 					o.Key, o.Value)

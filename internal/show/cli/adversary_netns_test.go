@@ -31,12 +31,12 @@ const (
 	hostileSeed = "LINERATE_HOSTILE_SEED"
 )
 
-// adversaries are kinds of hostile clients: what one of them does until it has done it once. seat is its number
-// among those at work at one time.
-func adversaries(t *testing.T) map[string]func(ctx context.Context, seat int, random *rand.Rand) {
+// adversaries are kinds of hostile clients, each a function for one visit of a client. number tells those
+// at work at the same time apart.
+func adversaries(t *testing.T) map[string]func(ctx context.Context, number int, random *rand.Rand) {
 	kinds := map[string]func(context.Context, int, *rand.Rand){
-		"requests": func(ctx context.Context, seat int, random *rand.Rand) {
-			h := &hostile{random: random, from: net.TCPAddr{IP: seatAddress(seat)}}
+		"requests": func(ctx context.Context, number int, random *rand.Rand) {
+			h := &hostile{random: random, from: net.TCPAddr{IP: hostileAddress(number)}}
 			h.visit(ctx)
 		},
 		"scrapes": scrape,
@@ -51,21 +51,21 @@ func adversaries(t *testing.T) map[string]func(ctx context.Context, seat int, ra
 		sessions[p] = []string{"--protocol", p}
 	}
 	for name, arguments := range sessions {
-		kinds["mutated "+name] = func(ctx context.Context, seat int, random *rand.Rand) {
-			mutated(ctx, t, seat, random, arguments, false)
+		kinds["mutated "+name] = func(ctx context.Context, number int, random *rand.Rand) {
+			mutated(ctx, t, number, random, arguments, false)
 		}
-		kinds["answered "+name] = func(ctx context.Context, seat int, random *rand.Rand) {
-			mutated(ctx, t, seat, random, arguments, true)
+		kinds["answered "+name] = func(ctx context.Context, number int, random *rand.Rand) {
+			mutated(ctx, t, number, random, arguments, true)
 		}
-		kinds["killed "+name] = func(ctx context.Context, seat int, random *rand.Rand) {
-			killed(ctx, t, seat, random, arguments)
+		kinds["killed "+name] = func(ctx context.Context, number int, random *rand.Rand) {
+			killed(ctx, t, number, random, arguments)
 		}
 	}
 	return kinds
 }
 
-// seatAddress is the loopback address of a hostile client.
-func seatAddress(seat int) net.IP { return net.IPv4(127, 0, 5, byte(2+seat)) }
+// hostileAddress is the loopback address of a hostile client.
+func hostileAddress(number int) net.IP { return net.IPv4(127, 0, 5, byte(2+number)) }
 
 // TestAdversary: whatever clients of all protocols do, the server keeps to its bounds, measurements beside them
 // succeed, and once they are gone it has what it had before. With LINERATE_HOSTILE the kinds have the server for
@@ -94,10 +94,10 @@ func TestAdversary(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
 		s := startServer(t, "--max-clients", "100", "--metrics", "127.0.0.1:5299")
 		s.measure(t)
-		besieged := &besieged{server: s, seed: seed, rest: s.reading(t)}
+		attacked := &attacked{server: s, seed: seed, rest: s.reading(t)}
 		if each > 1 {
 			for name := range kinds {
-				if !besieged.by(t, name, kinds, each, duration/time.Duration(len(kinds)+1)) {
+				if !attacked.by(t, name, kinds, each, duration/time.Duration(len(kinds)+1)) {
 					return
 				}
 			}
@@ -109,7 +109,7 @@ func TestAdversary(t *testing.T) {
 				}
 			}
 		}
-		besieged.by(t, "", kinds, 1, duration)
+		attacked.by(t, "", kinds, 1, duration)
 		s.measure(t)
 		if n, stacks := s.goroutines(t); n > spareResources {
 			t.Errorf("%d goroutines are left:\n%s", n, stacks)
@@ -117,36 +117,36 @@ func TestAdversary(t *testing.T) {
 	})
 }
 
-// besieged is a server under attack.
-type besieged struct {
+// attacked is a server under attack.
+type attacked struct {
 	server *serverProcess
 	seed   uint64
 	rest   reading
 }
 
-// by has clients of one kind, or with an empty name of all kinds, at work for a while, and reports whether the
+// by lets clients of one kind, or with an empty name of all kinds, attack for a while, and reports whether the
 // server kept to its bounds.
-func (b *besieged) by(t *testing.T, name string, kinds map[string]func(context.Context, int, *rand.Rand), each int,
+func (b *attacked) by(t *testing.T, name string, kinds map[string]func(context.Context, int, *rand.Rand), each int,
 	duration time.Duration) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), duration)
 	defer cancel()
 	var all sync.WaitGroup
 	var visits atomic.Int64
-	seat := 0
+	number := 0
 	for kind, visit := range kinds {
 		if name != "" && name != kind {
 			continue
 		}
 		for range each {
-			mine, random := seat, rand.New(rand.NewPCG(b.seed, uint64(seat)))
+			mine, random := number, rand.New(rand.NewPCG(b.seed, uint64(number)))
 			all.Go(func() {
 				for ctx.Err() == nil {
 					visit(ctx, mine, random)
 					visits.Add(1)
 				}
 			})
-			seat++
+			number++
 		}
 	}
 	worst, measured, longest := b.rest, 0, time.Duration(0)
@@ -170,7 +170,7 @@ func (b *besieged) by(t *testing.T, name string, kinds map[string]func(context.C
 	cancel()
 	all.Wait()
 	t.Logf("%-20s %6d visits by %d, %4d measurements of at most %5v; %d threads, %d descriptors, %d MiB", name,
-		visits.Load(), seat, measured, longest.Round(time.Millisecond), worst.threads, worst.descriptors,
+		visits.Load(), number, measured, longest.Round(time.Millisecond), worst.threads, worst.descriptors,
 		worst.peak>>20)
 	if worst.threads > mostThreads+spareResources || worst.peak > mostMemory {
 		t.Errorf("%s: %d threads and %d MiB, want at most %d and %d", name, worst.threads, worst.peak>>20, mostThreads,
@@ -214,14 +214,14 @@ func session(ctx context.Context, to string, random *rand.Rand, arguments []stri
 }
 
 // killed is an honest client that is killed at any instant.
-func killed(ctx context.Context, t *testing.T, seat int, random *rand.Rand, arguments []string) {
+func killed(ctx context.Context, t *testing.T, number int, random *rand.Rand, arguments []string) {
 	lives := time.Duration(random.IntN(1200)) * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, lives)
 	defer cancel()
 	to := "127.0.0.1"
 	if arguments[0] != "--iperf3" {
 		to += ":" + hostilePort
-		arguments = append(arguments[:len(arguments):len(arguments)], "--source", seatAddress(seat).String())
+		arguments = append(arguments[:len(arguments):len(arguments)], "--source", hostileAddress(number).String())
 	}
 	client := session(ctx, to, random, arguments)
 	out, err := client.CombinedOutput()
@@ -241,7 +241,7 @@ func sound(t *testing.T, client *exec.Cmd, out []byte, err error) {
 const answeredWithin = 90 * time.Second
 
 // mutated is an honest client behind a path that changes what it sends, or what the server answers.
-func mutated(ctx context.Context, t *testing.T, seat int, random *rand.Rand, arguments []string, answers bool) {
+func mutated(ctx context.Context, t *testing.T, number int, random *rand.Rand, arguments []string, answers bool) {
 	outer, within := ctx, 5*time.Second
 	if answers {
 		within = answeredWithin
@@ -252,12 +252,12 @@ func mutated(ctx context.Context, t *testing.T, seat int, random *rand.Rand, arg
 	if arguments[0] == "--iperf3" {
 		port = "5201"
 	}
-	p := &mutator{from: seatAddress(seat), port: port, random: random, answers: answers}
+	p := &mutator{from: hostileAddress(number), port: port, random: random, answers: answers}
 	var done func()
 	err := errors.New("no port")
 	for try := 0; err != nil; try++ {
 		// The kernel may still have connections to the port before.
-		p.at = net.JoinHostPort(net.IPv4(127, 0, 6, byte(2+seat)).String(), strconv.Itoa(10_000+random.IntN(20_000)))
+		p.at = net.JoinHostPort(net.IPv4(127, 0, 6, byte(2+number)).String(), strconv.Itoa(10_000+random.IntN(20_000)))
 		if done, err = p.open(ctx); err != nil && (ctx.Err() != nil || try == 20) {
 			if ctx.Err() == nil {
 				t.Error(err)

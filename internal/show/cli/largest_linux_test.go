@@ -19,8 +19,8 @@ import (
 	"linerate/internal/science/sciencetest"
 )
 
-// Bounds of a command that computes from documents: its memory in bytes, and how much longer it may take for twice as
-// much. A document of a few MiB takes less memory than a program that has only begun.
+// Bounds of commands: memory in bytes of those that compute from documents and of completion, and how many times as
+// long a document of twice the size may take.
 const (
 	mostComputed  = 512 << 20
 	mostCompleted = 128 << 20

@@ -5,13 +5,12 @@ import (
 	"runtime/debug"
 )
 
-// memoryAimed is the memory in bytes from which on saveMemory has effect.
-const memoryAimed = 384 << 20
+// memoryLimit is the soft limit of the memory of commands that read documents or runs, in bytes.
+const memoryLimit = 384 << 20
 
-// saveMemory has a command that reads documents or runs collect garbage more often once it takes much memory, unless
-// GOMEMLIMIT says how much.
+// saveMemory sets memoryLimit, near which garbage is collected more often, unless the environment has GOMEMLIMIT.
 func saveMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryAimed)
+		debug.SetMemoryLimit(memoryLimit)
 	}
 }
