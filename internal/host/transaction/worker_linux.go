@@ -5,7 +5,6 @@ package transaction
 import (
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -77,12 +76,14 @@ func newWorker(f *rrFlow, p part) *worker {
 }
 
 // onThread runs f on its own thread. A thread that polls, or that requests it (wish), keeps its
-// processor of the Go scheduler (P): see dedicated. The goroutine stays locked to the thread, which
+// processor of the Go scheduler: see sched.Dedicate. The goroutine stays locked to the thread, which
 // ends with it; otherwise the runtime would keep the thread as long as the process runs.
 func (w *worker) onThread(wish bool, f func()) {
 	runtime.LockOSThread()
-	if w.ownsProcessor = dedicated.reserve(w.f.polls, wish); w.ownsProcessor {
-		defer dedicated.release()
+	if w.f.polls || wish {
+		var release func()
+		release, w.ownsProcessor = sched.Dedicate(w.f.polls)
+		defer release()
 	}
 	if w.epoll != nil {
 		w.epoll.Raw = w.ownsProcessor
@@ -110,37 +111,6 @@ func (w *worker) follow(fd int) {
 	case w.cpu.Load() == 0:
 		w.cpu.Store(-1)
 	}
-}
-
-// dedicated are the threads that keep one of the Go scheduler's processors: those that poll and, of
-// those that wait in the kernel, as many as the machine has CPUs. Releasing and reacquiring the
-// processor would take a part of the measured time; with more threads than CPUs, keeping it would
-// cost more. GOMAXPROCS is raised by one for each of them, so that readings are taken in time.
-var dedicated extraProcessors
-
-type extraProcessors struct {
-	mu sync.Mutex
-	n  int
-}
-
-// reserve adds a thread if it must be dedicated, or if it wishes so and there is room. It reports
-// whether the thread was added.
-func (p *extraProcessors) reserve(must, wish bool) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !must && !(wish && p.n < runtime.NumCPU()) {
-		return false
-	}
-	p.n++
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
-	return true
-}
-
-func (p *extraProcessors) release() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.n--
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) - 1)
 }
 
 // busy returns the CPU time that the worker has used. For a polling worker, polls without a result

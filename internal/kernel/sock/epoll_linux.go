@@ -119,7 +119,7 @@ func (p *Epoll) Event(i int) (tag int32, read, write bool) {
 // Close closes the instance; its sockets stay open.
 func (p *Epoll) Close() { unix.Close(p.fd) }
 
-// EventFD wakes every Epoll it was added to, and stays readable (eventfd(2)).
+// EventFD wakes every Epoll it was added to, until it is cleared (eventfd(2)).
 type EventFD struct{ fd int }
 
 // NewEventFD returns an EventFD that is not signalled.
@@ -136,6 +136,12 @@ func (e *EventFD) AddTo(p *Epoll, tag int32) error { return p.control(e.fd, tag,
 
 // Signal makes the EventFD readable.
 func (e *EventFD) Signal() { _, _ = unix.Write(e.fd, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
+
+// Clear makes the EventFD unreadable again.
+func (e *EventFD) Clear() {
+	var count [8]byte
+	_, _ = unix.Read(e.fd, count[:])
+}
 
 // Close closes the descriptor.
 func (e *EventFD) Close() { unix.Close(e.fd) }
