@@ -1,9 +1,9 @@
 package recipes
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -67,26 +67,26 @@ func SetTTL(fd, hops int) error { return unix.SetsockoptInt(fd, unix.IPPROTO_IP,
 	{
 		row: "a protocol", most: 2,
 		changes: []change{
-			{"internal/model/flow/protocol.go", "smtpProtocols)", "smtpProtocols, redisProtocols)"},
-			{"internal/model/flow/redis.go", "", `package flow
+			{"internal/model/flow/protocol.go", "cacheProtocols)", "cacheProtocols, echoProtocols)"},
+			{"internal/model/flow/echo.go", "", `package flow
 
-const Redis = "redis"
+const Echo = "echo"
 
-var redisProtocols = []Protocol{{
-	Name: Redis, Transport: TCP, Application: true, Doc: "PING to a server of Redis", Responses: byTransactions,
-	Transaction: "commands with replies", Reconnects: true, URLs: []URL{{Scheme: "redis", Port: 6379}},
+var echoProtocols = []Protocol{{
+	Name: Echo, Transport: TCP, Application: true, Doc: "lines that come back", Responses: byTransactions,
+	Transaction: "lines that came back", Reconnects: true, URLs: []URL{{Scheme: "echo", Port: 7}},
 }}
 `},
 			{"internal/host/traffic/traffic.go", "\t_ \"linerate/internal/host/application/mail\"\n",
-				"\t_ \"linerate/internal/host/application/mail\"\n\t_ \"linerate/internal/host/application/redis\"\n"},
-			{"internal/host/application/redis/redis.go", "", redis},
+				"\t_ \"linerate/internal/host/application/mail\"\n\t_ \"linerate/internal/host/application/echo\"\n"},
+			{"internal/host/application/echo/echo.go", "", echo},
 		},
 		shows: []show{
-			{args: "measure --help", want: "redis PING to a server of Redis"},
-			{args: "schema", want: `"redis"`},
-			{args: "measure memcached://127.0.0.1", want: "redis://"},
-			{args: "measure redis://REDIS --duration 300ms --warmup 100ms --no-save --json", want: `"PONG"`},
-			{args: "measure redis://REDIS --pipeline 4", want: "--pipeline is for dns"},
+			{args: "measure --help", want: "echo lines that come back"},
+			{args: "schema", want: `"echo"`},
+			{args: "measure gopher://127.0.0.1", want: "echo://"},
+			{args: "measure echo://ECHO --duration 300ms --warmup 100ms --no-save --json", want: `"echoed"`},
+			{args: "measure echo://ECHO --pipeline 4", want: "--pipeline is for dns"},
 		},
 	},
 	{
@@ -156,7 +156,7 @@ func (i *IPVLAN) Check(report func(key, format string, args ...any)) {
 	{
 		row: "a service", most: 1,
 		changes: []change{
-			{"internal/model/topology/service.go", "var ServicePrograms = []ServiceProgram{",
+			{"internal/model/topology/service_program.go", "var ServicePrograms = []ServiceProgram{",
 				"var ServicePrograms = []ServiceProgram{\n\t{Name: \"lighttpd\", Package: \"lighttpd\", Protocols: " +
 					"[]string{flow.HTTP}, Port: 8080},"},
 			{"internal/host/service/lighttpd.go", "", `package service
@@ -204,78 +204,60 @@ func open(context.Context, string) (notebook.Store, error) {
 	},
 }
 
-const redis = `package redis
+const echo = `package echo
 
 import (
 	"bufio"
 	"context"
+	"errors"
 	"net"
 
 	"linerate/internal/host/application"
-	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
-	"linerate/internal/model/record"
 )
 
-func init() { application.Register(Protocol{}, flow.Redis) }
+func init() { application.Register(Protocol{}, flow.Echo) }
 
 type Protocol struct{}
 
-func (Protocol) Session(d *application.Dialer) application.Session {
-	return &session{d, application.NewShared[*conn](d)}
-}
+func (Protocol) Session(d *application.Dialer) application.Session { return application.NewCoded(d, codec{}) }
 
 func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 	return s.Each(ctx, func(c net.Conn) {
-		for lines := bufio.NewScanner(c); lines.Scan() && s.Think(ctx); s.Answered() {
-			if _, err := c.Write([]byte("+PONG\r\n")); err != nil {
+		for lines := bufio.NewScanner(c); lines.Scan() && s.Think(ctx, c); s.Answered() {
+			if _, err := c.Write(append(lines.Bytes(), '\n')); err != nil {
 				return
 			}
 		}
 	})
 }
 
-type session struct {
-	d      *application.Dialer
-	shared *application.Shared[*conn]
+type codec struct{}
+
+func (codec) Append(b []byte, _ application.Request) []byte { return append(b, "hello\n"...) }
+func (codec) Payload() int64                                { return 0 }
+func (codec) Ordered() bool                                 { return true }
+func (codec) Parser() application.Parser                    { return &parser{} }
+
+type parser struct{ lines application.Lines }
+
+func (p *parser) Next(b []byte, pending *application.Pending) (int, application.Event, error) {
+	line, n, whole := p.lines.Next(b)
+	call := pending.Oldest()
+	switch {
+	case call == nil:
+		return n, application.Event{Last: true}, nil
+	case !whole:
+		return n, application.Event{Call: call}, nil
+	case string(line) != "hello":
+		return n, application.Event{}, errors.New("another line than the one that was sent")
+	}
+	return n, application.Event{Call: call, Done: true, Outcome: "echoed"}, nil
 }
 
-func (s *session) Close() { s.shared.Close() }
-
-type conn struct {
-	under *application.Conn
-	lines *bufio.Reader
-}
-
-func (c *conn) Close()           { c.under.Close() }
-func (c *conn) Usable() bool     { return c.under.Usable() }
-func (c *conn) Received() uint64 { return c.under.Received() }
-
-func (s *session) Do(ctx context.Context, x *application.Exchange) error {
-	return s.shared.Do(ctx, func() (*conn, error) {
-		under, err := s.d.TCP(ctx, x)
-		if err != nil {
-			return nil, err
-		}
-		return &conn{under, bufio.NewReaderSize(under, 1<<10)}, nil
-	}, func(c *conn) (last bool, err error) {
-		defer c.under.Ended(x)
-		if until, ok := ctx.Deadline(); ok {
-			c.under.SetDeadline(until)
-		}
-		began := sched.Now()
-		if _, err := c.under.Write([]byte("PING\r\n")); err != nil {
-			return true, err
-		}
-		line, err := c.lines.ReadSlice('\n')
-		if err != nil {
-			return true, err
-		}
-		x.Phase(record.PhaseFirstByte, began)
-		x.Answer(string(line[1:len(line)-2]), line[0] == '-')
-		return false, nil
-	})
-}
+func (*parser) Body() int64 { return 0 }
+func (*parser) Discarded(int64, *application.Pending) (e application.Event) { return e }
+func (*parser) End(*application.Pending) (e application.Event, is bool) { return e, false }
 `
 
 // TestRecipes: what each recipe says is enough, and the help, the schema and the checks of the program have what was
@@ -318,7 +300,7 @@ func TestRecipes(t *testing.T) {
 		}
 	}
 	program := build(t, root, dir, changed)
-	inputs := strings.NewReplacer("REDIS", pong(t), "SNAPSHOT", write(t, dir, "host.json", snapshot),
+	inputs := strings.NewReplacer("ECHO", echoing(t), "SNAPSHOT", write(t, dir, "host.json", snapshot),
 		"STUDY", write(t, dir, "study.yaml", study))
 	for _, r := range recipes {
 		for _, s := range r.shows {
@@ -404,8 +386,8 @@ func output(t *testing.T, program, args string, env ...string) string {
 	return strings.Join(strings.Fields(string(out)), " ")
 }
 
-// pong is a server that answers each line as Redis answers PING, on the loopback, until the test ends.
-func pong(t *testing.T) (address string) {
+// echoing is a server of the echo protocol (RFC 862).
+func echoing(t *testing.T) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -420,11 +402,7 @@ func pong(t *testing.T) (address string) {
 			}
 			go func() {
 				defer c.Close()
-				for lines := bufio.NewScanner(c); lines.Scan(); {
-					if _, err := c.Write([]byte("+PONG\r\n")); err != nil {
-						return
-					}
-				}
+				_, _ = io.Copy(c, c)
 			}()
 		}
 	}()

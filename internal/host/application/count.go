@@ -2,14 +2,12 @@ package application
 
 import (
 	"container/heap"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
 )
@@ -39,8 +37,8 @@ const (
 // concurrent use.
 type recorder struct {
 	mu       sync.Mutex // held for arithmetic only
-	latency  *hdrhistogram.Histogram
-	phases   [record.Phases]*hdrhistogram.Histogram
+	latency  *stats.Counting
+	phases   [record.Phases]*stats.Counting
 	outcomes map[string]int64
 	slow     slowest
 }
@@ -52,7 +50,7 @@ type slow struct {
 }
 
 func newRecorder() *recorder {
-	return &recorder{latency: stats.NewHistogram(), outcomes: map[string]int64{}}
+	return &recorder{latency: stats.NewCounting(), outcomes: map[string]int64{}}
 }
 
 // answer counts an answer with this outcome.
@@ -70,15 +68,15 @@ func (r *recorder) done(x *Exchange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	took := x.ended - x.due
-	stats.Record(r.latency, took)
+	r.latency.Record(took)
 	for p, ns := range x.phases {
 		if ns == 0 {
 			continue
 		}
 		if r.phases[p] == nil {
-			r.phases[p] = stats.NewHistogram()
+			r.phases[p] = stats.NewCounting()
 		}
-		stats.Record(r.phases[p], ns)
+		r.phases[p].Record(ns)
 	}
 	r.keep(slow{took, x.cause()})
 }
@@ -122,28 +120,46 @@ func (x *Exchange) cause() record.SlowCause {
 	return record.SlowPhase(p)
 }
 
-// describe fills in the distributions and the slowest.
-func (r *recorder) describe(t *record.Transactions) {
+// mayBeSlow reports whether a transaction that took so long may be one of the slowest, so that its cause is worth
+// system calls.
+func (r *recorder) mayBeSlow(ns int64) bool {
 	r.mu.Lock()
-	latency := hdrhistogram.Import(r.latency.Export())
+	defer r.mu.Unlock()
+	return len(r.slow) < mostSlow || ns > r.slow[0].ns/2
+}
+
+// describe fills in the distributions and the slowest of what several recorders have.
+func describe(recorders []*recorder, t *record.Transactions) {
+	latency, all := stats.NewHistogram(), []slow(nil)
 	var phases [record.Phases]*hdrhistogram.Histogram
-	for p, h := range r.phases {
-		if h != nil {
-			phases[p] = hdrhistogram.Import(h.Export())
-		}
-	}
-	kept := slices.Clone(r.slow)
-	t.Application.Outcomes = maps.Clone(r.outcomes)
-	r.mu.Unlock()
-	t.Latency, _ = stats.Distribution(latency) // encoding our own histogram cannot fail
 	a := t.Application
+	a.Outcomes = map[string]int64{}
+	for _, r := range recorders {
+		r.mu.Lock()
+		latency.Merge(r.latency.Histogram())
+		for p, counting := range r.phases {
+			if counting == nil {
+				continue
+			}
+			if phases[p] == nil {
+				phases[p] = stats.NewHistogram()
+			}
+			phases[p].Merge(counting.Histogram())
+		}
+		all = append(all, r.slow...)
+		for outcome, n := range r.outcomes {
+			a.Outcomes[outcome] += n
+		}
+		r.mu.Unlock()
+	}
+	t.Latency, _ = stats.Distribution(latency) // encoding our own histogram cannot fail
 	for p, h := range phases {
 		if h != nil {
 			d, _ := stats.Distribution(h)
 			a.Phases = append(a.Phases, record.PhaseTimes{Phase: record.Phase(p).String(), Times: d})
 		}
 	}
-	a.Slow = slowOf(kept, latency.TotalCount())
+	a.Slow = slowOf(all, latency.TotalCount())
 }
 
 // slowOf summarizes what delayed the slowest slowShare of all transactions.
@@ -169,9 +185,10 @@ func (c *counts) counted() (t record.Transactions) {
 	return t
 }
 
-// stamp records that data was moved now.
-func (c *counts) stamp() {
-	now := sched.Now()
-	c.first.CompareAndSwap(0, now)
-	c.last.Store(now)
+// stamp records that data was moved at a time.
+func (c *counts) stamp(at int64) {
+	if c.first.Load() == 0 {
+		c.first.CompareAndSwap(0, at)
+	}
+	c.last.Store(at)
 }

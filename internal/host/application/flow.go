@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -45,12 +44,14 @@ type appFlow struct {
 	protocol      Protocol
 	isClient      bool
 	counts        counts
-	recorder      *recorder
-	arrivals      atomic.Pointer[arrivals] // set when transactions begin
 	tls           clientTLS
 
 	mu       sync.Mutex // held for assignments only
 	sessions []Session
+	// Set when transactions begin: the schedule and the recorder of the sessions, or the loops that have their own.
+	arrivals *arrivals
+	recorder *recorder
+	loops    []*loop
 	conns    map[*Conn]struct{}
 	served   map[*served]struct{} // a server's connections
 	accepted chan net.Conn        // connections accepted by a shared listener
@@ -62,8 +63,7 @@ type appFlow struct {
 func (e *Engine) newFlow(request message.FlowRequest) *appFlow {
 	return &appFlow{
 		State: flowset.State{Request: request}, engine: e, protocol: registered[request.Protocol],
-		isClient: request.Remote.IsValid(), recorder: newRecorder(), conns: map[*Conn]struct{}{},
-		served:   map[*served]struct{}{},
+		isClient: request.Remote.IsValid(), conns: map[*Conn]struct{}{}, served: map[*served]struct{}{},
 		accepted: make(chan net.Conn), inFlight: map[*Exchange]struct{}{},
 	}
 }
@@ -109,111 +109,6 @@ func (f *appFlow) forget(c *Conn) {
 	delete(f.conns, c)
 }
 
-// connect makes one uncounted transaction per session or, if connections are not kept, on one session, to see
-// that the server answers. It calls first after the first transaction.
-func (f *appFlow) connect(ctx context.Context, timeout time.Duration, first func()) {
-	var sessions []Session
-	for range f.connections() {
-		sessions = append(sessions, f.protocol.Session(&Dialer{f}))
-	}
-	f.mu.Lock()
-	f.sessions = sessions
-	f.mu.Unlock()
-	if err := f.probe(ctx, sessions[0], timeout); err != nil {
-		f.Fail("%w", f.openError(err, timeout))
-		return
-	}
-	first()
-	if f.Request.PerConnection == 0 {
-		if err := f.openRest(ctx, sessions[1:], timeout); err != nil {
-			f.Fail("%w", f.openError(err, timeout))
-		}
-	}
-	if f.Failure() != nil {
-		return
-	}
-	f.mu.Lock()
-	var one *Conn
-	for c := range f.conns {
-		one = c
-		break
-	}
-	f.mu.Unlock()
-	local, remote := netEnds(one, f.Request)
-	f.Open(local, remote, nil)
-	f.counts.received.Store(0)
-	f.counts.written.Store(0)
-}
-
-// openRest makes one transaction per session, at most maxOpening concurrently. It stops at the first failure
-// and returns it.
-func (f *appFlow) openRest(ctx context.Context, sessions []Session, timeout time.Duration) (failure error) {
-	var mu sync.Mutex
-	failed := func(err error) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		failure = cmp.Or(failure, err)
-		return failure != nil
-	}
-	places := make(chan struct{}, maxOpening)
-	var opening sync.WaitGroup
-	for _, s := range sessions {
-		places <- struct{}{}
-		if failed(ctx.Err()) {
-			break
-		}
-		opening.Go(func() {
-			defer func() { <-places }()
-			failed(f.probe(ctx, s, timeout))
-		})
-	}
-	opening.Wait()
-	return failure
-}
-
-// probe makes one uncounted transaction.
-func (f *appFlow) probe(ctx context.Context, s Session, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, f.within(timeout))
-	defer cancel()
-	var x Exchange
-	x.due = sched.Now()
-	if err := s.Do(ctx, &x); err != nil {
-		return err
-	}
-	if x.failed {
-		f.note(x.outcome) // the server answers; later answers are counted by outcome
-	}
-	return nil
-}
-
-// within returns how long a transaction that opens a connection may take.
-func (f *appFlow) within(timeout time.Duration) time.Duration {
-	if timeout <= 0 {
-		return f.timeout()
-	}
-	return timeout
-}
-
-// openError returns why not all connections could be opened, and how many were.
-func (f *appFlow) openError(err error, timeout time.Duration) error {
-	f.mu.Lock()
-	open, local := len(f.conns), f.Request.Local
-	for c := range f.conns {
-		at, _ := c.addrs()
-		local = at.Addr()
-		break
-	}
-	f.mu.Unlock()
-	if exhausted := socket.Exhausted(f.Request, local, open, err); exhausted != nil {
-		return exhausted
-	}
-	err = fmt.Errorf("%s to %s: %w", f.Request.Protocol, f.Request.Remote, f.reason(err, f.within(timeout)))
-	if n := f.connections(); n > 1 && f.Request.PerConnection == 0 {
-		err = fmt.Errorf("%w (%d of %d connections were open by then)", err, open, n)
-	}
-	return err
-}
-
 // timeout returns how long a transaction may take.
 func (f *appFlow) timeout() time.Duration {
 	if t := time.Duration(f.Request.Timeout); t > 0 {
@@ -228,21 +123,38 @@ func (f *appFlow) run() {
 	if f.Failure() != nil || !e.WaitStart() {
 		return
 	}
-	due := newArrivals(&e.Signals, f.Request.Spec)
-	f.arrivals.Store(due)
+	loops, err := f.newLoops()
+	if err != nil {
+		f.Fail("%w", err)
+		return
+	}
+	f.mu.Lock()
+	if f.closed {
+		loops = nil // nothing would stop them
+	} else if f.loops = loops; loops == nil {
+		f.recorder, f.arrivals = newRecorder(), newArrivals(&e.Signals, f.Request.Spec, 0, 1)
+	}
+	closed := f.closed
+	f.mu.Unlock()
 	var making sync.WaitGroup
+	defer making.Wait()
+	for _, l := range loops {
+		making.Go(l.run)
+	}
+	if closed || loops != nil {
+		return
+	}
 	for _, s := range f.sessions {
 		for range max(1, f.Request.Pipeline) {
-			making.Go(func() { f.transact(s, due) })
+			making.Go(func() { f.transact(s) })
 		}
 	}
-	making.Wait()
 }
 
 // transact makes transactions in a session, one after another.
-func (f *appFlow) transact(s Session, arrivals *arrivals) {
+func (f *appFlow) transact(s Session) {
 	for {
-		due, ok := arrivals.take()
+		due, ok := f.arrivals.take()
 		if !ok {
 			return
 		}
@@ -263,14 +175,20 @@ func (f *appFlow) transaction(s Session, due int64) error {
 	f.begin(x)
 	err := s.Do(ctx, x)
 	f.end(x)
+	f.conclude(x, err, f.recorder)
+	return err
+}
+
+// conclude counts a transaction that has ended, with err if it was not answered.
+func (f *appFlow) conclude(x *Exchange, err error, to *recorder) {
 	if x.ended == 0 {
 		x.ended = sched.Now()
 	}
-	if f.engine.Signals.Quit.Load() {
-		return err
-	}
-	f.counts.stamp()
 	signals := &f.engine.Signals
+	if signals.Quit.Load() {
+		return
+	}
+	f.counts.stamp(x.ended)
 	within := x.ended >= signals.Begin.Load() && x.ended < signals.End.Load()
 	refusal, refused := errors.AsType[*Refusal](err)
 	if refused {
@@ -279,9 +197,9 @@ func (f *appFlow) transaction(s Session, due int64) error {
 		f.counts.failures.Add(1)
 		outcome := f.failed(err)
 		if within {
-			f.recorder.answer(outcome)
+			to.answer(outcome)
 		}
-		return err
+		return
 	}
 	f.counts.failures.Store(0)
 	f.counts.done.Add(1)
@@ -289,10 +207,9 @@ func (f *appFlow) transaction(s Session, due int64) error {
 		f.counts.errors.Add(1)
 	}
 	if within {
-		f.recorder.answer(x.outcome)
-		f.recorder.done(x)
+		to.answer(x.outcome)
+		to.done(x)
 	}
-	return err
 }
 
 // begin and end maintain the set of transactions in flight.
@@ -311,17 +228,37 @@ func (f *appFlow) end(x *Exchange) {
 // waiting returns how many transactions are in flight or overdue at a time, and how long the oldest of them has
 // waited.
 func (f *appFlow) waiting(at int64) (n int64, longestNs int64) {
-	if a := f.arrivals.Load(); a != nil {
-		if due, first := a.overdue(at); due > 0 {
-			n, longestNs = due, at-first
+	count := func(more, since int64) {
+		if n += more; more > 0 && since > 0 {
+			longestNs = max(longestNs, at-since)
 		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for x := range f.inFlight {
-		longestNs = max(longestNs, at-x.due)
+	if f.arrivals != nil {
+		count(f.arrivals.overdue(at))
 	}
-	return n + int64(len(f.inFlight)), longestNs
+	for _, l := range f.loops {
+		count(l.arrivals.overdue(at))
+		count(l.waiting())
+	}
+	for x := range f.inFlight {
+		count(1, x.due)
+	}
+	return n, longestNs
+}
+
+// recorders returns what has the times of the flow's transactions.
+func (f *appFlow) recorders() (all []*recorder) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.recorder != nil {
+		all = append(all, f.recorder)
+	}
+	for _, l := range f.loops {
+		all = append(all, l.recorder)
+	}
+	return all
 }
 
 // failed counts a transaction without an answer, and returns the kind of failure.
@@ -380,7 +317,7 @@ func (f *appFlow) Count(out *message.FlowEnd) {
 func (f *appFlow) Describe(out *message.FlowEnd) {
 	window := f.engine.Window()
 	if f.isClient && window.EndNs != 0 && out.AtNs >= window.EndNs {
-		f.recorder.describe(out.Transactions)
+		describe(f.recorders(), out.Transactions)
 	}
 	if stop := f.engine.Signals.Stop.Load(); f.isClient && stop != 0 && out.AtNs >= stop {
 		out.Transactions.Connections = f.established()
@@ -443,7 +380,12 @@ func (f *appFlow) Moved() (received, written int64) {
 func (f *appFlow) Close() {
 	f.mu.Lock()
 	f.closed = true
-	sessions := f.sessions
+	sessions, loops := f.sessions, f.loops
+	f.mu.Unlock()
+	for _, l := range loops {
+		l.stop()
+	}
+	f.mu.Lock()
 	var conns []net.Conn
 	for c := range f.conns {
 		conns = append(conns, c)
@@ -459,4 +401,12 @@ func (f *appFlow) Close() {
 		s.Close()
 	}
 	f.State.Close()
+}
+
+// Release closes the descriptors of the flow's loops, which have ended.
+func (f *appFlow) Release() {
+	for _, l := range f.loops {
+		l.close()
+	}
+	f.State.Release()
 }

@@ -8,6 +8,8 @@ import (
 	"linerate/internal/host/application"
 	_ "linerate/internal/host/application/dns"
 	_ "linerate/internal/host/application/mail"
+	_ "linerate/internal/host/application/memcached"
+	_ "linerate/internal/host/application/redis"
 	_ "linerate/internal/host/application/web"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"

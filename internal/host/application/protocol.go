@@ -1,9 +1,12 @@
 package application
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"maps"
 	"net"
 	"slices"
@@ -164,6 +167,26 @@ func (s *Server) Each(ctx context.Context, serve func(net.Conn)) error {
 		})
 	}
 }
+
+// WriteValue writes a value of the size of the flow's responses, between a head and a tail, in as few packets as that
+// takes.
+func WriteValue(to io.Writer, spec flow.Spec, head func(size int64) string, tail string) error {
+	size := int64(cmp.Or(spec.Response, flow.DefaultBody))
+	buffer := bufio.NewWriterSize(to, int(min(size+longestFrame, receiveBytes)))
+	_, err := buffer.WriteString(head(size))
+	for left := size; left > 0 && err == nil; {
+		var n int
+		n, err = buffer.Write(socket.Payload[:min(left, int64(len(socket.Payload)))])
+		left -= int64(n)
+	}
+	if err == nil {
+		_, err = buffer.WriteString(tail)
+	}
+	return errors.Join(err, buffer.Flush())
+}
+
+// longestFrame is about what protocols have beside a value, in bytes.
+const longestFrame = 512
 
 // Exchange is the record of one transaction of a client. The time of a phase that did not happen is 0, such as that
 // of connecting if the connection was open already.

@@ -65,10 +65,13 @@ func served(t *testing.T, spec flow.Spec, to netip.AddrPort, length time.Duratio
 	return after(t, e, length)
 }
 
+// idle is how long servers leave a connection open, half of the time between requests.
+const idle = 100 * time.Millisecond
+
 // formerr answers queries over TCP with a header alone, and closes a connection that is idle.
 func formerr(_ int, c net.Conn) {
 	for {
-		_ = c.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+		_ = c.SetReadDeadline(time.Now().Add(idle))
 		var length [2]byte
 		if _, err := io.ReadFull(c, length[:]); err != nil {
 			return
@@ -86,12 +89,12 @@ func formerr(_ int, c net.Conn) {
 func TestIdleConnections(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	s.Config.IdleTimeout = 20 * time.Millisecond
+	s.Config.IdleTimeout = idle
 	s.Start()
 	t.Cleanup(s.Close)
 	for protocol, to := range map[string]netip.AddrPort{flow.HTTP: addressOf(t, s.URL),
 		flow.DNSTCP: accepting(t, formerr)} {
-		x := served(t, flow.Spec{Protocol: protocol, Pace: 10}, to, time.Second)
+		x := served(t, flow.Spec{Protocol: protocol, Pace: 5}, to, 10*idle*2)
 		if x.Failed != 0 || x.Unanswered != 0 || x.Late != 0 || x.Done < 5 || x.Opened < 4 {
 			t.Errorf("%s: %+v", protocol, x)
 		}

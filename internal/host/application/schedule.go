@@ -42,11 +42,14 @@ func (i *instants) pass(gapNs float64) {
 	i.due += gapNs
 }
 
-func newArrivals(signals *flowset.Signals, spec flow.Spec) *arrivals {
+// newArrivals returns the i-th of n parts of a flow's times.
+func newArrivals(signals *flowset.Signals, spec flow.Spec, i, n int) *arrivals {
 	a := &arrivals{signals: signals, turn: make(chan struct{}, 1)}
 	if spec.Pace > 0 {
-		a.gapNs = 1e9 / spec.Pace
+		a.gapNs = 1e9 / spec.Pace * float64(n)
+		a.next.due = 1e9 / spec.Pace * float64(i)
 		if spec.Arrivals == flow.ArrivalsPoisson {
+			a.next.due = 0
 			a.next.poisson, a.next.random = true, *rand.NewPCG(rand.Uint64(), rand.Uint64())
 			a.next.pass(a.gapNs)
 		}
@@ -75,6 +78,22 @@ func (a *arrivals) take() (due int64, ok bool) {
 			break
 		}
 		sched.SleepUntil(min(due, now+int64(flowset.CheckInterval)))
+	}
+	a.mu.Lock()
+	a.next.pass(a.gapNs)
+	a.mu.Unlock()
+	return due, true
+}
+
+// passed returns the next time, and goes on to the one after it, if it is not after now. Otherwise ok is false, and due
+// is the next time; 0: the flow stops before it.
+func (a *arrivals) passed(now int64) (due int64, ok bool) {
+	due = a.signals.Start.Load() + int64(a.next.due) // only the caller writes it
+	switch {
+	case a.ends(max(now, due)):
+		return 0, false
+	case due > now:
+		return due, false
 	}
 	a.mu.Lock()
 	a.next.pass(a.gapNs)

@@ -23,7 +23,7 @@ func (f *appFlow) server() (*Server, error) {
 	}
 	return &Server{Spec: f.Request.Spec, TLS: made.server(f.Request.TLS), Answered: func() {
 		f.counts.done.Add(1)
-		f.counts.stamp()
+		f.counts.stamp(sched.Now())
 	}, Moved: func(client net.Addr, received, sent int) {
 		f.counts.received.Add(int64(received))
 		f.counts.written.Add(int64(sent))
@@ -187,14 +187,14 @@ func ReceiveWindow(spec flow.Spec) int {
 // end, in bytes.
 func Memory(request message.FlowRequest) int64 {
 	bytes := int64(connMemory)
-	if request.TLS != "" && request.TLS != flow.TLSOff || request.Protocol == flow.DoT {
+	if Encrypted(request.Spec) {
 		bytes += tlsMemory
 	}
 	switch request.Protocol {
 	case flow.HTTP2:
 		bytes += int64(ReceiveWindow(request.Spec)) + int64(max(1, request.Pipeline))*streamMemory
 	case flow.HTTP3:
-		bytes += tlsMemory + int64(ReceiveWindow(request.Spec)) + int64(max(1, request.Pipeline))*streamMemory
+		bytes += int64(ReceiveWindow(request.Spec)) + int64(max(1, request.Pipeline))*streamMemory
 	case flow.DNS, flow.DNSTCP, flow.DoT:
 		if request.Think != 0 {
 			bytes += int64(max(1, request.Pipeline)) * answerMemory

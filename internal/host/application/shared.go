@@ -140,6 +140,18 @@ func (s *Shared[C]) release(l *lease[C], last bool) {
 	}
 }
 
+// Detach returns the open connection and how many transactions have used it, and forgets it; ok is false if there is
+// none. No transaction may be in progress.
+func (s *Shared[C]) Detach() (conn C, uses int, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.current
+	if s.current = nil; l == nil {
+		return conn, 0, false
+	}
+	return l.conn, l.uses, true
+}
+
 // Close closes the connection for good.
 func (s *Shared[C]) Close() {
 	s.mu.Lock()

@@ -17,8 +17,10 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/host/application"
-	_ "linerate/internal/host/application/dns" // registers its protocols, as the next two do
+	_ "linerate/internal/host/application/dns" // registers its protocols, as the next ones do
 	_ "linerate/internal/host/application/mail"
+	_ "linerate/internal/host/application/memcached"
+	_ "linerate/internal/host/application/redis"
 	_ "linerate/internal/host/application/web"
 	"linerate/internal/host/datagram"
 	"linerate/internal/host/flowset"

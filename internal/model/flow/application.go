@@ -3,6 +3,8 @@ package flow
 import (
 	"fmt"
 	"time"
+
+	"linerate/internal/model/unit"
 )
 
 // Arrival processes of transactions with a pace.
@@ -35,6 +37,7 @@ var (
 	bodies       = Names(func(p Protocol) bool { return p.Requests })
 	answers      = Names(func(p Protocol) bool { return p.Answers })
 	pipelining   = Names(func(p Protocol) bool { return p.Pipelines })
+	threaded     = Names(func(p Protocol) bool { return p.Threads })
 	reconnecting = Names(func(p Protocol) bool { return p.Reconnects })
 	encrypting   = Names(func(p Protocol) bool { return p.Encrypts })
 )
@@ -55,8 +58,8 @@ var applicationOptions = []*Option{
 	},
 	{
 		Key: "pipeline",
-		Doc: "requests of a connection that may be unanswered at a time: queries (RFC 7766, section 6.2.1.1) " +
-			"or streams",
+		Doc: "requests of a connection that may be unanswered at a time: queries (RFC 7766, section 6.2.1.1), " +
+			"streams, or requests of HTTP/1.1 (RFC 9112, section 9.3.2)",
 		Protocols: pipelining, Absent: "1", Default: 1, Least: 1, Most: maxPipeline, Type: "number",
 	},
 	{
@@ -119,4 +122,16 @@ var serviceOption = []*Option{
 			return ""
 		},
 	},
+}
+
+// threadsConflict returns why the threads of a flow have nothing to do.
+func threadsConflict(s *Spec) string {
+	switch {
+	case s.Threads > 1 && s.TLS != "" && s.TLS != TLSOff:
+		return fmt.Sprintf(" %d: with TLS, connections have no threads of their own", s.Threads)
+	case s.Threads > s.Connections:
+		return fmt.Sprintf(" %d: a flow with %s has nothing for more than %d to do: say connections, too", s.Threads,
+			unit.Plural(s.Connections, "connection"), s.Connections)
+	}
+	return ""
 }

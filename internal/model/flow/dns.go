@@ -18,11 +18,11 @@ const dnsTransaction = "DNS queries with answers"
 var dnsProtocols = []Protocol{
 	{
 		Name: DNS, Transport: UDP, Application: true, Doc: "DNS over UDP", Responses: byTransactions,
-		Transaction: dnsTransaction, Pipelines: true, URLs: []URL{{Scheme: "dns", Port: 53}},
+		Transaction: dnsTransaction, Pipelines: true, Threads: true, URLs: []URL{{Scheme: "dns", Port: 53}},
 	},
 	{
 		Name: DNSTCP, Transport: TCP, Application: true, Doc: "DNS over TCP", Responses: byTransactions,
-		Transaction: dnsTransaction, Pipelines: true, Reconnects: true,
+		Transaction: dnsTransaction, Pipelines: true, Threads: true, Reconnects: true,
 		URLs: []URL{{Scheme: "dns", Port: 53}, {Scheme: "dns+tcp", Port: 53}},
 	},
 	{

@@ -17,7 +17,8 @@ const httpTransaction = "HTTP requests"
 var httpProtocols = []Protocol{
 	{
 		Name: HTTP, Transport: TCP, Application: true, Doc: "HTTP/1.1", Responses: byTransactions,
-		Transaction: httpTransaction, Requests: true, Answers: true, Reconnects: true, Encrypts: true, URLs: httpURLs,
+		Transaction: httpTransaction, Requests: true, Answers: true, Pipelines: true, Threads: true, Reconnects: true,
+		Encrypts: true, URLs: httpURLs,
 	},
 	{
 		Name: HTTP2, Transport: TCP, Application: true, Doc: "HTTP/2", Responses: byTransactions,
@@ -36,8 +37,9 @@ var httpURLs = []URL{{Scheme: "http", Port: 80}, {Scheme: "https", Port: 443, TL
 // httpOptions are the rows of Options for HTTP.
 var httpOptions = []*Option{
 	{
-		Key: "path", Doc: "path of requests, of a server that is not linerate's",
-		Protocols: []string{HTTP, HTTP2, HTTP3}, Absent: "/", Type: "path",
+		Key: "path", Doc: "path of requests, of a server that is not linerate's; redis, memcached: / and the key",
+		Protocols: []string{HTTP, HTTP2, HTTP3, Redis, Memcached}, Type: "path",
+		Absent: "/; redis: PING instead of GET; memcached: the key linerate",
 		check: func(s *Spec) string {
 			if !strings.HasPrefix(s.Path, "/") || len(s.Path) > 1024 || strings.ContainsFunc(s.Path, func(r rune) bool {
 				return r <= ' ' || r >= 0x7f

@@ -374,9 +374,9 @@ var Options = fieldsOf(slices.Concat([]*Option{
 		conflict: func(s *Spec) string { return oneDatagram(s, s.Request) },
 	},
 	{
-		Key: "response", Doc: "size of a response; http, h2, h3: of its body",
-		Absent: "1 byte; http, h2, h3: 1000 bytes", Protocols: answers, Default: 1, OwnDefaults: true, Least: 1,
-		Most: maxMessage, Unit: "bytes", Type: "size",
+		Key: "response", Doc: "size of a response; http, h2, h3: of its body; redis, memcached: of a value",
+		Absent: "1 byte; http, h2, h3, redis, memcached: 1000 bytes", Protocols: answers, Default: 1, OwnDefaults: true,
+		Least: 1, Most: maxMessage, Unit: "bytes", Type: "size",
 		conflict: func(s *Spec) string { return oneDatagram(s, s.Response) },
 	},
 	{
@@ -417,15 +417,8 @@ var Options = fieldsOf(slices.Concat([]*Option{
 		},
 	},
 	{
-		Key: "threads", Doc: "threads at each end", Absent: "1", Protocols: requests, Default: 1, Least: 1, Most: 256,
-		Type: "number",
-		conflict: func(s *Spec) string {
-			if s.Threads > s.Connections && !Of(s.Protocol).Bulk() {
-				return fmt.Sprintf(" %d: a flow with %s has nothing for more than %d to do: say connections, too",
-					s.Threads, unit.Plural(s.Connections, "connection"), s.Connections)
-			}
-			return ""
-		},
+		Key: "threads", Doc: "threads at each end; of applications: of the client, without TLS", Absent: "1",
+		Protocols: threaded, Default: 1, Least: 1, Most: 256, Type: "number", conflict: threadsConflict,
 	},
 	{
 		Key: "source_ports",

@@ -32,6 +32,8 @@ type Protocol struct {
 	Requests, Answers bool
 	// Pipelines reports whether a connection can have several unanswered requests.
 	Pipelines bool
+	// Threads reports whether connections can be distributed over several threads.
+	Threads bool
 	// Reconnects reports whether a connection can be closed after some requests and replaced by a
 	// new one.
 	Reconnects bool
@@ -64,17 +66,17 @@ var Protocols = slices.Concat([]Protocol{
 	{Name: UDP, Transport: UDP, Doc: "datagrams", Responses: byData},
 	{
 		Name: RR, Transport: TCP, Doc: "request and response over connections that stay", Responses: byTransactions,
-		Transaction: "requests with responses, on open connections", Requests: true, Answers: true,
+		Transaction: "requests with responses, on open connections", Requests: true, Answers: true, Threads: true,
 	},
 	{
 		Name: UDPRR, Transport: UDP, Doc: "a datagram each way", Responses: byTransactions,
-		Transaction: "requests and responses of one datagram each", Requests: true, Answers: true,
+		Transaction: "requests and responses of one datagram each", Requests: true, Answers: true, Threads: true,
 	},
 	{
 		Name: CRR, Transport: TCP, Connects: true, Doc: "a connection for each request", Responses: byTransactions,
-		Transaction: "connections, each with one request and response", Requests: true, Answers: true,
+		Transaction: "connections, each with one request and response", Requests: true, Answers: true, Threads: true,
 	},
-}, dnsProtocols, httpProtocols, smtpProtocols)
+}, dnsProtocols, httpProtocols, smtpProtocols, cacheProtocols)
 
 // Names of metrics: see internal/model/metric.
 var (

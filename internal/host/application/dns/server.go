@@ -112,7 +112,7 @@ func serveStream(ctx context.Context, s *application.Server, c net.Conn) {
 		if c.SetReadDeadline(time.Now().Add(idleTimeout)) != nil {
 			return
 		}
-		n, err := readMessage(c, buffer, true)
+		n, err := readMessage(c, buffer)
 		if err != nil {
 			return
 		}

@@ -4,16 +4,20 @@ import (
 	"testing"
 
 	"golang.org/x/net/dns/dnsmessage"
+
+	"linerate/internal/host/application"
+	"linerate/internal/model/flow"
 )
 
 // TestEDNS: an answer has EDNS(0) if its query has (RFC 6891, section 6.1.1).
 func TestEDNS(t *testing.T) {
 	q := dnsmessage.Question{Name: dnsmessage.MustNewName("a.test."), Type: dnsmessage.TypeA,
 		Class: dnsmessage.ClassINET}
-	with, err := query(7, q, false)
+	codec, err := newCodec(flow.Spec{Protocol: flow.DNS, Names: []string{"a.test"}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	with := codec.Append(nil, application.Request{ID: 7})
 	plain := dnsmessage.Message{Header: dnsmessage.Header{ID: 7}, Questions: []dnsmessage.Question{q}}
 	without, err := plain.Pack()
 	if err != nil {

@@ -141,7 +141,7 @@ func (s *session) greet(ctx context.Context, c *conn, x *application.Exchange) e
 		return err
 	}
 	began = x.Phase(record.PhaseGreeting, began)
-	if mode := s.d.Spec().TLS; mode == "" || mode == flow.TLSOff {
+	if !application.Encrypted(s.d.Spec()) {
 		return nil
 	}
 	if err := c.command(220, "STARTTLS"); err != nil {

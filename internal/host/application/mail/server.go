@@ -10,7 +10,6 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"linerate/internal/host/application"
-	"linerate/internal/model/flow"
 )
 
 // commandTimeout is how long a client may take for each command. RFC 5321, section 4.5.3.2, allows minutes, but
@@ -26,7 +25,7 @@ func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 	server.MaxRecipients = 1
 	server.MaxLineLength = 2000
 	server.ErrorLog = silent{}
-	if s.Spec.TLS != "" && s.Spec.TLS != flow.TLSOff {
+	if application.Encrypted(s.Spec) {
 		server.TLSConfig = s.TLS
 	}
 	// Two concurrent calls would close the library's channel twice.

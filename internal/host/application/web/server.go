@@ -85,7 +85,7 @@ func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 	defer server.Close()
 	defer context.AfterFunc(ctx, func() { server.Close() })()
 	l := s.Listener
-	if encrypted(s.Spec) {
+	if application.Encrypted(s.Spec) {
 		l = s.SecureListener("h2", "http/1.1")
 	}
 	err := server.Serve(l)

@@ -68,7 +68,7 @@ func dial2(ctx context.Context, d *application.Dialer, x *application.Exchange) 
 	of.Protocols.SetHTTP2(true)
 	of.Protocols.SetUnencryptedHTTP2(true)
 	scheme := "http"
-	if encrypted(d.Spec()) {
+	if application.Encrypted(d.Spec()) {
 		scheme = "https"
 	}
 	var err error

@@ -39,7 +39,11 @@ func (Protocol) Session(d *application.Dialer) application.Session {
 	case flow.HTTP3:
 		return newSession(d, dial3)
 	}
-	return newPlain(d)
+	codec, err := newCodec(d)
+	if err != nil {
+		return application.Invalid{Err: err}
+	}
+	return application.NewCoded(d, codec, "http/1.1")
 }
 
 // transport is an open connection of HTTP/2 or HTTP/3, whose requests are streams.
@@ -138,15 +142,10 @@ func outcome(status int) (text string, failed bool) {
 	return strconv.Itoa(status), status >= http.StatusBadRequest
 }
 
-// encrypted reports whether connections of a flow have TLS.
-func encrypted(spec flow.Spec) bool {
-	return spec.Protocol == flow.HTTP3 || spec.TLS != "" && spec.TLS != flow.TLSOff
-}
-
 // address is the URL of a flow's requests.
 func address(d *application.Dialer) string {
 	scheme := "http"
-	if encrypted(d.Spec()) {
+	if application.Encrypted(d.Spec()) {
 		scheme = "https"
 	}
 	return scheme + "://" + d.Host() + cmp.Or(d.Spec().Path, "/")

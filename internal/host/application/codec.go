@@ -1,0 +1,147 @@
+package application
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+)
+
+// Codec is the client's end of a protocol as functions of bytes: it does no input or output, and reads no clock. A flow
+// whose protocol has one runs on event loops, or in sessions where TLS or the operating system requires that. Its
+// methods are safe for concurrent use.
+type Codec interface {
+	// Append appends a request to b, without its payload.
+	Append(b []byte, r Request) []byte
+	// Payload returns how many bytes of payload follow each request.
+	Payload() int64
+	// Ordered reports whether answers come in the order of the requests, so that one that is missing delays all others.
+	Ordered() bool
+	// Parser returns a parser for the answers on a new connection.
+	Parser() Parser
+}
+
+// Request tells the requests of a flow apart.
+type Request struct {
+	ID     uint16 // differs from those of all unanswered requests of the connection
+	Number uint64 // counts the requests of a client, from a random number
+}
+
+// Parser finds the answers in what a connection receives, a datagram or any piece of a stream at a time.
+type Parser interface {
+	// Next parses the beginning of b, which is not empty, until an answer is complete or b ends, and returns how many
+	// bytes it has used. An error means that what was received is no answer of the protocol.
+	Next(b []byte, p *Pending) (n int, e Event, err error)
+	// Body returns how many of the bytes that follow have no other meaning than their number. The caller may discard
+	// any number of them, which it reports by Discarded.
+	Body() int64
+	Discarded(n int64, p *Pending) Event
+	// End returns the answer that the end of the stream completes; false if it completes none.
+	End(p *Pending) (Event, bool)
+}
+
+// Lines finds lines in the pieces of a stream. The zero value is at the beginning of a line.
+type Lines struct{ part []byte }
+
+// Next returns the line that b completes, without its LF, and how many bytes of b it has used; whole is false if b ends
+// before the line does. The line is valid until the next call.
+func (l *Lines) Next(b []byte) (line []byte, n int, whole bool) {
+	end := bytes.IndexByte(b, '\n')
+	if end < 0 {
+		l.part = append(l.part, b...)
+		return l.part, len(b), false
+	}
+	if len(l.part) == 0 {
+		return b[:end], end + 1, true
+	}
+	line = append(l.part, b[:end]...)
+	if l.part = line[:0]; cap(line) > receiveBytes {
+		l.part = nil
+	}
+	return line, end + 1, true
+}
+
+// Held returns how many bytes of a line have arrived whose end has not.
+func (l *Lines) Held() int { return len(l.part) }
+
+// Event is what a parser has found. The zero value is nothing.
+type Event struct {
+	Call    *Call  // whose answer it is; nil: of none
+	Done    bool   // the answer is complete; otherwise it has begun
+	Outcome string // as in Exchange.Answer
+	Failed  bool
+	Late    bool // an answer that no request awaits
+	Last    bool // the connection must not be used for further requests
+}
+
+// Call is a request that awaits its answer.
+type Call struct {
+	Request
+	x     *Exchange
+	sent  int64      // when it was sent
+	first int64      // when its answer began; 0: not yet
+	last  bool       // its connection must not be used any more
+	ended chan error // of a session: receives the failure, or nil
+
+	// Of a loop:
+	own        Exchange // x
+	client     int32    // its index
+	deadline   int64
+	next, prev *Call // in the order of beginning
+}
+
+// Pending are the unanswered requests of a connection.
+type Pending struct {
+	slots []Call  // by their ID modulo its length
+	queue []*Call // those in use, oldest first
+	free  []int32 // indices of the others
+}
+
+// NewPending returns room for most requests, at least one.
+func NewPending(most int) (p Pending) {
+	most = max(1, most)
+	p.slots, p.queue, p.free = make([]Call, most), make([]*Call, 0, most), make([]int32, most)
+	for i := range p.free {
+		p.free[i] = int32(i)
+	}
+	return p
+}
+
+// Add returns a new request, with an ID that a stranger cannot guess; nil if there is no room.
+func (p *Pending) Add() *Call {
+	if len(p.free) == 0 {
+		return nil
+	}
+	slot, size := int(p.free[len(p.free)-1]), len(p.slots)
+	p.free = p.free[:len(p.free)-1]
+	c := &p.slots[slot]
+	*c = Call{Request: Request{ID: uint16(slot + size*rand.IntN((1<<16-1-slot)/size+1))}}
+	p.queue = append(p.queue, c)
+	return c
+}
+
+// remove removes a request, if it has not been removed.
+func (p *Pending) remove(c *Call) {
+	i := slices.Index(p.queue, c)
+	if i < 0 {
+		return
+	}
+	p.queue = slices.Delete(p.queue, i, i+1)
+	p.free = append(p.free, int32(int(c.ID)%len(p.slots)))
+}
+
+// Oldest returns the request that was added first, nil if there is none.
+func (p *Pending) Oldest() *Call {
+	if len(p.queue) == 0 {
+		return nil
+	}
+	return p.queue[0]
+}
+
+// WithID returns the request with an ID, nil if there is none.
+func (p *Pending) WithID(id uint16) *Call {
+	c := &p.slots[int(id)%len(p.slots)]
+	if c.ID != id || !slices.Contains(p.queue, c) {
+		return nil
+	}
+	return c
+}

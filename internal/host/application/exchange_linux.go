@@ -1,0 +1,256 @@
+//go:build !portable
+
+package application
+
+import (
+	"io"
+	"slices"
+	"syscall"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
+)
+
+// flush writes requests.
+func (l *loop) flush(c *client) {
+	switch {
+	case c.conn == nil:
+	case l.datagrams:
+		l.flushDatagrams(c)
+	default:
+		l.flushStream(c)
+	}
+}
+
+func (l *loop) flushStream(c *client) {
+	for out := c.out; ; {
+		switch {
+		case len(out) > 0:
+			n, err := sock.TrySend(c.fd, out, c.body > 0)
+			if l.blocked(c, n, err) {
+				if c.conn != nil {
+					c.out = slices.Clone(out)
+				}
+				return
+			}
+			out = out[n:]
+			if len(out) == 0 {
+				c.out = nil
+			}
+		case c.body > 0:
+			n, err := sock.TrySend(c.fd, socket.Payload[:min(c.body, int64(len(socket.Payload)))], false)
+			if l.blocked(c, n, err) {
+				return
+			}
+			c.body -= int64(n)
+		case len(c.unsent) == 0:
+			return
+		default:
+			most := len(c.unsent)
+			if c.body = l.codec.Payload(); c.body > 0 {
+				most = 1
+			}
+			out = l.encode(c, most)
+		}
+	}
+}
+
+// encode takes the next requests and returns their bytes, which the next call overwrites.
+func (l *loop) encode(c *client, most int) []byte {
+	at := sched.Now()
+	l.out = l.out[:0]
+	for _, call := range c.unsent[:most] {
+		call.sent = at
+		l.out = l.codec.Append(l.out, call.Request)
+	}
+	c.unsent = slices.Delete(c.unsent, 0, most)
+	return l.out
+}
+
+// blocked counts what was written. It reports whether writing ends here: there is no room, or the connection has
+// failed.
+func (l *loop) blocked(c *client, n int, err error) bool {
+	switch {
+	case err == nil:
+		l.f.counts.written.Add(int64(n))
+		return false
+	case err != syscall.EAGAIN && err != syscall.EINTR:
+		l.fail(c, err)
+	}
+	return true
+}
+
+// flushDatagrams sends each request as a datagram of its own.
+func (l *loop) flushDatagrams(c *client) {
+	for again := false; len(c.unsent) > 0; {
+		most := min(len(c.unsent), mostDatagrams)
+		at := sched.Now()
+		l.out = l.out[:0]
+		ends := [mostDatagrams]int{}
+		for i, call := range c.unsent[:most] {
+			call.sent = at
+			l.out = l.codec.Append(l.out, call.Request)
+			ends[i] = len(l.out)
+		}
+		from := 0
+		for i, end := range ends[:most] {
+			l.sender.Load(i, l.out[from:end])
+			from = end
+		}
+		n, err := l.sender.Send(c.fd, most)
+		switch {
+		case err == nil:
+			l.f.counts.written.Add(int64(ends[n-1]))
+		case err == syscall.EAGAIN || err == syscall.EINTR:
+			l.stuck = append(l.stuck, c.index)
+			return
+		case err == syscall.ENOBUFS:
+			n = most // as lost
+		case transient(err) && !again: // of an earlier datagram
+			again = true
+			continue
+		default:
+			l.fail(c, err)
+			return
+		}
+		c.unsent = slices.Delete(c.unsent, 0, n)
+	}
+}
+
+// receive reads from a stream.
+func (l *loop) receive(c *client) {
+	for range mostReads {
+		var n int
+		var err error
+		body := c.conn.parser.Body()
+		if body > int64(len(l.buffer)) {
+			n, err = sock.Discard(c.fd, int(min(body, 1<<30)))
+		} else {
+			n, err = sock.TryRead(c.fd, l.buffer)
+		}
+		if err == syscall.EAGAIN || err == syscall.EINTR {
+			return
+		}
+		l.now = sched.Now()
+		if err != nil || n == 0 {
+			l.ended(c, err)
+			return
+		}
+		l.received(c, n)
+		if body > int64(len(l.buffer)) {
+			l.happened(c, c.conn.parser.Discarded(int64(n), &c.pending))
+			continue
+		}
+		if !l.parse(c, l.buffer[:n]) || n < len(l.buffer) {
+			return // later data is another event
+		}
+	}
+	// Events are edge-triggered: what is left is reported only to a connection that is added again.
+	l.epoll.Remove(c.fd)
+	if err := l.epoll.Add(c.fd, c.index); err != nil {
+		l.fail(c, err)
+	}
+}
+
+// received counts what was received.
+func (l *loop) received(c *client, n int) {
+	c.heard = l.now
+	l.f.counts.received.Add(int64(n))
+}
+
+// parse parses what was received. It returns false if the connection has failed by that.
+func (l *loop) parse(c *client, b []byte) bool {
+	for len(b) > 0 {
+		n, e, err := c.conn.parser.Next(b, &c.pending)
+		if err != nil {
+			l.fail(c, err)
+			return false
+		}
+		b = b[n:]
+		l.happened(c, e)
+		if c.over {
+			break // what follows belongs to no request
+		}
+	}
+	return true
+}
+
+func (l *loop) receiveDatagrams(c *client) {
+	for range mostReads {
+		n, err := l.receiver.Receive(c.fd, longestDatagram, 0)
+		switch {
+		case err == nil:
+		case err == syscall.EAGAIN || err == syscall.EINTR:
+			return
+		case transient(err):
+			continue
+		default:
+			l.fail(c, err)
+			return
+		}
+		l.now = sched.Now()
+		for i := range n {
+			m := l.receiver.Message(i)
+			l.received(c, m.Bytes)
+			if m.Truncated || len(m.Data) == 0 {
+				l.happened(c, Event{Late: true})
+			} else if !l.parse(c, m.Data) {
+				return
+			}
+		}
+		if n < mostDatagrams {
+			return
+		}
+		if l.ready(c); c.conn == nil {
+			return
+		}
+	}
+	l.epoll.Remove(c.fd)
+	if err := l.epoll.AddRead(c.fd, c.index); err != nil {
+		l.fail(c, err)
+	}
+}
+
+// happened notes what the parser has found.
+func (l *loop) happened(c *client, e Event) {
+	if e.Late && !l.f.engine.Signals.Quit.Load() {
+		l.f.counts.late.Add(1)
+	}
+	if e.Last {
+		c.retired, c.over = true, true
+	}
+	if e.Call == nil {
+		return
+	}
+	e.note(l.now)
+	if !e.Done {
+		return
+	}
+	if x := e.Call.x; l.recorder.mayBeSlow(l.now - x.due) {
+		c.conn.Ended(x)
+	}
+	l.end(c, e.Call)
+	l.f.conclude(e.Call.x, nil, l.recorder)
+}
+
+// ended ends a connection that the server has closed, or that has failed.
+func (l *loop) ended(c *client, err error) {
+	if err == nil {
+		if e, ends := c.conn.parser.End(&c.pending); ends {
+			l.happened(c, e)
+		}
+	}
+	switch {
+	case len(c.pending.queue) > 0:
+		if err == nil {
+			err = io.EOF
+		}
+		if c.over {
+			return // settle makes them again
+		}
+		l.fail(c, err)
+	default:
+		l.disconnect(c)
+	}
+}

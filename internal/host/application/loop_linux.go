@@ -1,0 +1,470 @@
+//go:build !portable
+
+package application
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"linerate/internal/host/flowset"
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
+	"linerate/internal/model/record"
+)
+
+const (
+	// wakeTag is the tag of the eventfd that wakes a loop.
+	wakeTag = -1
+	// manyClients is the number from which a loop lets a server on the same CPUs work on several requests before it
+	// runs again (SCHED_BATCH): several are always due together.
+	manyClients = 256
+	// mostReads limits how often one connection is read before others have their turn.
+	mostReads = 16
+	// mostDatagrams is how many datagrams are sent or received by one system call.
+	mostDatagrams = 64
+)
+
+// loop makes the transactions of some of a flow's clients on one thread, by system calls. It allocates nothing for a
+// transaction. A connection that must be opened is opened by a goroutine, since that may wait for the resolver.
+type loop struct {
+	f         *appFlow
+	codec     Codec
+	datagrams bool
+	epoll     *sock.Epoll
+	wakeup    *sock.EventFD
+	arrivals  *arrivals
+	recorder  *recorder
+	clients   []client
+	free      queue   // clients that wait for the next time of the schedule, in turn
+	resting   queue   // clients that wait after a failure, in the order of its time
+	stuck     []int32 // clients whose datagrams found no room
+	first     *Call   // the unanswered requests in the order of beginning
+	final     *Call
+	now       int64
+	buffer    []byte // what was received
+	out       []byte // what is being sent
+	sender    *sock.DatagramSender
+	receiver  *sock.DatagramReceiver
+	done      chan struct{}
+
+	inFlight, oldest atomic.Int64 // unanswered requests, and the due time of the first; 0: none
+
+	mu     sync.Mutex // held for assignments only
+	opened []opened
+}
+
+// client is the part of a session that a loop has: its connection, and the requests on it.
+type client struct {
+	s       *coded
+	conn    *codedConn // nil: none is open
+	fd      int
+	index   int32
+	number  uint64 // of the next request
+	pending Pending
+	unsent  []*Call // requests of which nothing has been written
+	out     []byte  // the rest of a request, for which there was no room
+	body    int64   // bytes of payload to be written after it
+	uses    int     // requests of the connection
+	heard   int64   // when the connection last received
+	until   int64   // when it has rested; 0: it does not rest
+
+	opening bool
+	retired bool // no further request may use the connection
+	over    bool // the server ends it, and answers nothing more
+	queued  bool // it is in free
+}
+
+// opened is a connection that a goroutine has opened.
+type opened struct {
+	client int32
+	conn   *codedConn
+	x      Exchange // its phases
+	err    error
+}
+
+// newLoops returns the loops that make a flow's transactions instead of its sessions; none if its protocol has no
+// codec, or over TLS.
+func (f *appFlow) newLoops() ([]*loop, error) {
+	if _, is := f.sessions[0].(*coded); !is || Encrypted(f.Request.Spec) {
+		return nil, nil
+	}
+	threads := min(max(1, f.Request.Threads), len(f.sessions))
+	var all []*loop
+	for i := range threads {
+		l := &loop{f: f, codec: f.sessions[0].(*coded).codec, recorder: newRecorder(), done: make(chan struct{}),
+			datagrams: f.overUDP(), arrivals: newArrivals(&f.engine.Signals, f.Request.Spec, i, threads),
+			buffer: make([]byte, receiveBytes)}
+		if l.datagrams {
+			l.sender = sock.NewDatagramSender(mostDatagrams)
+			l.receiver = sock.NewDatagramReceiver(mostDatagrams, longestDatagram)
+		}
+		for k := i; k < len(f.sessions); k += threads {
+			l.clients = append(l.clients, client{s: f.sessions[k].(*coded), fd: -1, index: int32(len(l.clients)),
+				number: rand.Uint64(), pending: NewPending(f.Request.Pipeline)})
+		}
+		all = append(all, l)
+		l.free, l.resting = newQueue(len(l.clients)), newQueue(len(l.clients))
+		var err error
+		if l.epoll, err = sock.NewEpoll(); err == nil {
+			if l.wakeup, err = sock.NewEventFD(); err == nil {
+				err = l.wakeup.AddTo(l.epoll, wakeTag)
+			}
+		}
+		if err != nil {
+			for _, l := range all {
+				l.close()
+			}
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// longestDatagram limits the datagrams that are received, in bytes.
+const longestDatagram = 4 << 10
+
+// close closes the loop's own descriptors.
+func (l *loop) close() {
+	if l.epoll != nil {
+		l.epoll.Close()
+	}
+	if l.wakeup != nil {
+		l.wakeup.Close()
+	}
+}
+
+// stop ends the loop and waits for that. The engine must be closing.
+func (l *loop) stop() {
+	l.wakeup.Signal()
+	<-l.done
+}
+
+// run makes transactions until the flow stops and all are answered, or the engine closes.
+func (l *loop) run() {
+	defer close(l.done)
+	// The goroutine stays locked, so that its thread, whose attributes change, ends with it.
+	runtime.LockOSThread()
+	release, own := sched.Dedicate(false)
+	defer release()
+	l.epoll.Raw = own
+	sched.SetTimerSlack(true)
+	if len(l.clients) >= manyClients {
+		sched.SetBatch()
+	}
+	l.now = sched.Now()
+	for i := range l.clients {
+		l.adopt(&l.clients[i])
+	}
+	for signals := &l.f.engine.Signals; !signals.Quit.Load(); {
+		l.now = sched.Now()
+		l.install()
+		l.expire()
+		limit := l.beginDue()
+		if l.first == nil && l.now >= signals.Stop.Load() {
+			return
+		}
+		n := l.epoll.Wait(limit)
+		l.now = sched.Now()
+		for i := range n {
+			tag, read, write := l.epoll.Event(i)
+			switch c := &l.clients[max(0, tag)]; {
+			case tag == wakeTag:
+				l.wakeup.Clear()
+			case c.conn == nil: // closed after an earlier event
+			default:
+				l.advance(c, read, write)
+			}
+		}
+	}
+}
+
+// adopt takes over the connection that the session has opened.
+func (l *loop) adopt(c *client) {
+	if conn, uses, is := c.s.shared.Detach(); is {
+		if err := l.watch(c, conn); err != nil {
+			conn.Close()
+			l.f.Fail("%w", err)
+			return
+		}
+		c.uses = uses
+	}
+	l.ready(c)
+}
+
+// watch makes a connection that of a client.
+func (l *loop) watch(c *client, conn *codedConn) error {
+	err := socket.WithConn(conn.Conn.Conn.(syscall.Conn), func(fd int) error {
+		c.fd = fd
+		sock.DetachPoller(fd)
+		if l.datagrams { // each datagram that leaves would be an event
+			return l.epoll.AddRead(fd, c.index)
+		}
+		return l.epoll.Add(fd, c.index)
+	})
+	if err == nil {
+		c.conn, c.uses, c.retired, c.over, c.heard = conn, 0, false, false, l.now
+	}
+	return err
+}
+
+// hasRoom reports whether a client can make another request.
+func (l *loop) hasRoom(c *client) bool {
+	return !c.retired && c.until == 0 && len(c.pending.free) > 0
+}
+
+// ready lets a client make requests, now or when they are due.
+func (l *loop) ready(c *client) {
+	if l.arrivals.gapNs == 0 {
+		for l.hasRoom(c) && !l.arrivals.ends(l.now) {
+			l.begin(c, l.now)
+		}
+		l.flush(c)
+		return
+	}
+	if !c.queued && l.hasRoom(c) {
+		c.queued = true
+		l.free.push(c.index)
+	}
+}
+
+// beginDue begins the requests that are due, ends the rest of clients, and returns how long the loop may wait.
+func (l *loop) beginDue() time.Duration {
+	for l.resting.n > 0 && l.clients[l.resting.head()].until <= l.now {
+		c := &l.clients[l.resting.pop()]
+		c.until = 0
+		l.ready(c)
+	}
+	limit := int64(flowset.CheckInterval)
+	for l.free.n > 0 {
+		due, ok := l.arrivals.passed(l.now)
+		if !ok {
+			if due > l.now {
+				limit = min(limit, due-l.now)
+			}
+			break
+		}
+		c := &l.clients[l.free.pop()]
+		c.queued = false
+		l.begin(c, due)
+		l.flush(c)
+		l.ready(c)
+	}
+	if len(l.stuck) > 0 { // there is no event when there is room
+		limit = min(limit, int64(time.Millisecond))
+		again := slices.Clone(l.stuck)
+		l.stuck = l.stuck[:0]
+		for _, i := range again {
+			l.flush(&l.clients[i])
+		}
+	}
+	if l.resting.n > 0 {
+		limit = min(limit, l.clients[l.resting.head()].until-l.now)
+	}
+	if l.first != nil {
+		// A request whose connection is being opened has its end from that.
+		limit = min(limit, max(l.first.deadline-l.now, int64(time.Millisecond)))
+	}
+	return time.Duration(max(0, limit))
+}
+
+// begin begins a request.
+func (l *loop) begin(c *client, due int64) {
+	call := c.pending.Add()
+	call.own = Exchange{due: due, began: l.now}
+	call.x, call.Number, call.client, call.deadline = &call.own, c.number, c.index, l.now+int64(l.f.timeout())
+	if l.arrivals.gapNs > 0 {
+		call.own.phases[record.PhaseWait] = l.now - due
+	}
+	c.number++
+	c.unsent = append(c.unsent, call)
+	if c.uses++; c.uses == l.f.Request.PerConnection {
+		c.retired = true
+	}
+	if call.prev = l.final; l.final != nil {
+		l.final.next = call
+	} else {
+		l.first = call
+	}
+	l.final = call
+	l.publish(1)
+	if c.conn == nil && !c.opening {
+		l.open(c)
+	}
+}
+
+// publish updates what readers of the flow's counts see of the unanswered requests.
+func (l *loop) publish(more int64) {
+	oldest := int64(0)
+	if l.first != nil {
+		oldest = l.first.x.due
+	}
+	l.oldest.Store(oldest)
+	l.inFlight.Store(l.inFlight.Load() + more)
+}
+
+// end removes a request that was answered or given up.
+func (l *loop) end(c *client, call *Call) {
+	if call.prev != nil {
+		call.prev.next = call.next
+	} else {
+		l.first = call.next
+	}
+	if call.next != nil {
+		call.next.prev = call.prev
+	} else {
+		l.final = call.prev
+	}
+	c.pending.remove(call)
+	l.publish(-1)
+}
+
+// open opens a connection.
+func (l *loop) open(c *client) {
+	c.opening = true
+	s, index, timeout := c.s, c.index, l.f.timeout()
+	l.f.engine.Go(func() {
+		ctx, cancel := context.WithTimeout(l.f.engine.Context(), timeout)
+		defer cancel()
+		o := opened{client: index}
+		if o.conn, o.err = s.open(ctx, &o.x); o.err != nil && ctx.Err() != nil {
+			o.err = ctx.Err()
+		}
+		l.mu.Lock()
+		l.opened = append(l.opened, o)
+		l.mu.Unlock()
+		l.wakeup.Signal()
+	})
+}
+
+// install gives clients the connections that have been opened.
+func (l *loop) install() {
+	l.mu.Lock()
+	all := l.opened
+	l.opened = nil
+	l.mu.Unlock()
+	for _, o := range all {
+		c := &l.clients[o.client]
+		c.opening = false
+		if o.err == nil {
+			uses, retired := c.uses, c.retired
+			if o.err = l.watch(c, o.conn); o.err != nil {
+				o.conn.Close()
+			}
+			c.uses, c.retired = uses, retired
+		}
+		if o.err != nil {
+			l.fail(c, o.err)
+			continue
+		}
+		if call := c.pending.Oldest(); call != nil {
+			for p, ns := range o.x.phases {
+				call.x.phases[p] += ns
+			}
+			call.x.synSent = o.x.synSent
+		}
+		l.flush(c)
+		l.ready(c)
+	}
+}
+
+// advance writes and reads what is possible on a connection.
+func (l *loop) advance(c *client, read, write bool) {
+	if write && (len(c.out) > 0 || c.body > 0) {
+		l.flush(c)
+	}
+	if read && c.conn != nil {
+		if l.datagrams {
+			l.receiveDatagrams(c)
+		} else {
+			l.receive(c)
+		}
+	}
+	l.settle(c)
+	l.ready(c)
+}
+
+// settle closes a connection that has ended its use. Requests that the server has not begun (RFC 9112, section 9.3.2)
+// are made again on the next one.
+func (l *loop) settle(c *client) {
+	if c.conn == nil || !c.retired || len(c.pending.queue) > 0 && !c.over {
+		return
+	}
+	l.disconnect(c)
+	for _, call := range c.pending.queue {
+		call.sent, call.first = 0, 0
+		c.unsent = append(c.unsent, call)
+	}
+	if c.uses = len(c.unsent); c.uses > 0 {
+		c.retired = c.uses == l.f.Request.PerConnection
+		l.open(c)
+	}
+}
+
+// disconnect closes a client's connection.
+func (l *loop) disconnect(c *client) {
+	l.epoll.Remove(c.fd)
+	c.conn.Close()
+	c.conn, c.fd, c.retired, c.over, c.uses = nil, -1, false, false, 0
+	c.unsent, c.out, c.body = c.unsent[:0], nil, 0
+}
+
+// errAnotherTimeout means that a request was given up because an earlier one on its connection was.
+var errAnotherTimeout = errors.New("the answer to an earlier request did not come in time")
+
+// expire gives up the requests that have not been answered in time.
+func (l *loop) expire() {
+	for call := l.first; call != nil && call.deadline <= l.now; {
+		next := call.next
+		if c := &l.clients[call.client]; !c.opening {
+			l.end(c, call)
+			if i := slices.Index(c.unsent, call); i >= 0 {
+				c.unsent = slices.Delete(c.unsent, i, i+1)
+			}
+			c.conn.Ended(call.x)
+			l.f.conclude(call.x, context.DeadlineExceeded, l.recorder)
+			switch {
+			case l.codec.Ordered():
+				l.fail(c, errAnotherTimeout)
+				next = l.first
+			case c.heard < call.sent:
+				c.retired = true
+			}
+			l.rest(c)
+		}
+		call = next
+	}
+}
+
+// fail gives up all requests of a client, and its connection.
+func (l *loop) fail(c *client, err error) {
+	for call := c.pending.Oldest(); call != nil; call = c.pending.Oldest() {
+		l.end(c, call)
+		l.f.conclude(call.x, err, l.recorder)
+	}
+	if c.conn != nil {
+		l.disconnect(c)
+	}
+	c.unsent, c.retired, c.uses = c.unsent[:0], false, 0
+	l.rest(c)
+}
+
+// rest lets a client wait after a failure, unless a schedule decides when requests are made.
+func (l *loop) rest(c *client) {
+	l.settle(c)
+	if l.arrivals.gapNs == 0 && c.until == 0 {
+		c.until = l.now + int64(backOff)
+		l.resting.push(c.index)
+	}
+	l.ready(c)
+}
+
+// waiting returns how many requests are unanswered, and since when the first of them is due; 0: there is none.
+func (l *loop) waiting() (n, since int64) { return l.inFlight.Load(), l.oldest.Load() }

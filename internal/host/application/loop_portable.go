@@ -1,0 +1,16 @@
+//go:build portable || !linux
+
+package application
+
+// loop stands for the event loops that only Linux has: here all transactions are those of sessions.
+type loop struct {
+	arrivals *arrivals
+	recorder *recorder
+}
+
+func (f *appFlow) newLoops() ([]*loop, error) { return nil, nil }
+
+func (*loop) run()                      {}
+func (*loop) stop()                     {}
+func (*loop) close()                    {}
+func (*loop) waiting() (n, since int64) { return 0, 0 }

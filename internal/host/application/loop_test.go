@@ -1,0 +1,211 @@
+package application_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+)
+
+// TestPipelinedRequests: as many requests as the flow says are unanswered at a time. Those that a server did not begin
+// before it closed the connection are made again, and none fails.
+func TestPipelinedRequests(t *testing.T) {
+	t.Parallel()
+	const depth, each = 4, 10
+	var most atomic.Int64
+	to := accepting(t, func(_ int, c net.Conn) {
+		requests := bufio.NewReader(c)
+		for n := 1; n <= each; n++ {
+			if _, err := http.ReadRequest(requests); err != nil {
+				return
+			}
+			// What has arrived with this request is unanswered, too.
+			waiting, _ := requests.Peek(requests.Buffered())
+			most.Store(max(most.Load(), int64(1+strings.Count(string(waiting), "GET "))))
+			last := ""
+			if n == each {
+				last = "Connection: close\r\n"
+			}
+			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\n%sContent-Length: 2\r\n\r\nok", last)
+		}
+		// Closing with unread requests would send RST, which destroys the answers (RFC 9112, section 9.6).
+		_ = c.(*net.TCPConn).CloseWrite()
+		_, _ = io.Copy(io.Discard, c)
+	})
+	x := served(t, flow.Spec{Protocol: flow.HTTP, Pipeline: depth}, to, 500*time.Millisecond)
+	if x.Failed != 0 || x.Unanswered != 0 || x.Done < 3*each || x.Opened < 3 || most.Load() != depth {
+		t.Errorf("%d at a time, %+v %v", most.Load(), x, x.Application.Outcomes)
+	}
+}
+
+// TestBodies: requests and answers of every framing are complete, and counted.
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	const size = 300_000
+	body := strings.Repeat("b", size)
+	for name, answer := range map[string]func(http.ResponseWriter){
+		"length": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Length", fmt.Sprint(size))
+			_, _ = io.WriteString(w, body)
+		},
+		"chunks": func(w http.ResponseWriter) {
+			for part := range 10 {
+				_, _ = io.WriteString(w, body[part*size/10:(part+1)*size/10])
+				w.(http.Flusher).Flush()
+			}
+		},
+		"until the end": func(w http.ResponseWriter) {
+			conn, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				_, _ = io.WriteString(conn, "HTTP/1.0 200 OK\r\n\r\n"+body)
+				conn.Close()
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var wrong, asked atomic.Int64
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				if n, err := io.Copy(io.Discard, r.Body); n != size || err != nil {
+					wrong.Add(1)
+				}
+				answer(w)
+			}))
+			t.Cleanup(s.Close)
+			e, err := asking(t, flow.Spec{Protocol: flow.HTTP, Request: size, Connections: 2}, addressOf(t, s.URL))
+			if err != nil {
+				t.Fatal(err)
+			}
+			window(e, time.Second)
+			x := after(t, e, time.Second)
+			received, written := e.Moved()
+			if x.Failed+x.Unanswered+x.Application.Errors+wrong.Load() != 0 || x.Done < 5 ||
+				received < x.Done*size || written < x.Done*size {
+				t.Errorf("%d of %d requests were not whole; %d bytes received, %d written: %+v %v", wrong.Load(),
+					asked.Load(), received, written, x, x.Application.Outcomes)
+			}
+			if until := name == "until the end"; until != (x.Opened >= x.Done) {
+				t.Errorf("%d connections for %d requests", x.Opened, x.Done)
+			}
+		})
+	}
+}
+
+// TestThreadsShareAPace: the threads of a flow together keep its pace, and each makes requests.
+func TestThreadsShareAPace(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	from := map[string]int{}
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		from[r.RemoteAddr]++
+	}))
+	t.Cleanup(s.Close)
+	x := served(t, flow.Spec{Protocol: flow.HTTP, Connections: 7, Threads: 3, Pace: 210}, addressOf(t, s.URL),
+		2*time.Second)
+	if x.Done < 400 || x.Done > 421 || x.Failed+x.Unanswered != 0 {
+		t.Errorf("%d requests of 420: %+v", x.Done, x)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for at, n := range from {
+		if n < 20 || len(from) != 7 {
+			t.Errorf("%s made %d requests, of %d connections", at, n, len(from))
+		}
+	}
+}
+
+// answering is a DNS server over UDP. Answers returns what it answers to the n-th query.
+func answering(t *testing.T, answers func(n int, query []byte) [][]byte) netip.AddrPort {
+	t.Helper()
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	go func() {
+		b := make([]byte, 1500)
+		for n := 0; ; n++ {
+			k, from, err := c.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			for _, answer := range answers(n, append([]byte(nil), b[:k]...)) {
+				_, _ = c.WriteTo(answer, from)
+			}
+		}
+	}()
+	return addressOf(t, c.LocalAddr().String())
+}
+
+// TestAnswersOfDNS: an answer has the ID and the question of its query, whatever the case of the name; the order of
+// answers has no meaning; a query whose answer is lost is given up, and the others go on.
+func TestAnswersOfDNS(t *testing.T) {
+	t.Parallel()
+	reply := func(query []byte) []byte {
+		query[2] |= 0x80
+		return query
+	}
+	var held []byte
+	to := answering(t, func(n int, query []byte) [][]byte {
+		other, upper := append([]byte(nil), query...), append([]byte(nil), query...)
+		switch n % 20 {
+		case 3: // of another query
+			other[1] ^= 0x10
+			return [][]byte{reply(other), reply(query)}
+		case 7: // to another question
+			other[14] ^= 1
+			return [][]byte{reply(other), reply(query)}
+		case 9:
+			copy(upper[12:], strings.ToUpper(string(query[12:])))
+			upper[12], upper[29] = query[12], query[29]
+			return [][]byte{reply(upper)}
+		case 11: // lost
+			return nil
+		case 13: // a query itself, too short ones, and twice
+			return [][]byte{query[:12:12], query[:5:5], append(query[:2:2], query[2:]...), reply(query), query}
+		case 15:
+			held = query
+			return nil
+		case 16:
+			return [][]byte{reply(query), reply(held)}
+		}
+		return [][]byte{reply(query)}
+	})
+	x := served(t, flow.Spec{Protocol: flow.DNS, Pipeline: 4, Timeout: unit.Duration(300 * time.Millisecond)}, to,
+		2*time.Second)
+	lost := x.Unanswered
+	if x.Failed != 0 || x.Late == 0 || x.Done < 60 || lost == 0 || lost > x.Done/10 {
+		t.Errorf("%+v %v", x, x.Application.Outcomes)
+	}
+}
+
+// TestPhasesOfReconnections: a connection for each request has its time of opening, on loops as in sessions.
+func TestPhasesOfReconnections(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(s.Close)
+	x := served(t, flow.Spec{Protocol: flow.HTTP, PerConnection: 1, Connections: 3}, addressOf(t, s.URL), time.Second)
+	phases := map[string]int64{}
+	for _, p := range x.Application.Phases {
+		phases[p.Phase] = p.Times.Count
+	}
+	if connect := phases[record.PhaseConnect.String()]; x.Failed+x.Unanswered != 0 || x.Done < 20 ||
+		x.Opened < x.Done || connect < x.Latency.Count-1 || phases[record.PhaseFirstByte.String()] < connect {
+		t.Errorf("%+v %v", x, phases)
+	}
+}
