@@ -26,6 +26,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"linerate/internal/model/message"
+	"linerate/internal/model/syntax"
 )
 
 // maxMessage bounds one message: a trial's reading of a host with hundreds of
@@ -317,7 +318,7 @@ func (b *Bus) Bound(node string, bytes int) { b.attachmentOf(node).most.Store(in
 
 // decode decodes what a node has sent, of at most so many bytes; 0: any number of them. Of
 // what is bounded, each object has some text of its own: "{}" decodes to a structure of
-// hundreds of bytes. Its texts are cut.
+// hundreds of bytes. Its texts are cut. A string that is not what its field declares is an error.
 func decode(data []byte, most int, into any) error {
 	const textOfObject, few = 32, 16 << 10
 	if most > 0 {
@@ -333,7 +334,10 @@ func decode(data []byte, most int, into any) error {
 	if most > 0 {
 		cutTexts(reflect.ValueOf(into))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return syntax.Check(into)
 }
 
 // Close ends the bus and closes every attached stream.

@@ -20,6 +20,7 @@ import (
 	"github.com/gosnmp/gosnmp"
 
 	"linerate/internal/model/plain"
+	"linerate/internal/model/syntax"
 	"linerate/internal/model/topology"
 )
 
@@ -232,9 +233,13 @@ func octets(v gosnmp.SnmpPDU) []byte {
 	return b[:min(len(b), 255)]
 }
 
-// text returns a string for display.
+// text returns a string for display; empty if it is none.
 func text(v gosnmp.SnmpPDU) string {
-	return plain.Short(strings.ToValidUTF8(string(octets(v)), "?"), mostText)
+	shown := plain.Short(strings.ToValidUTF8(string(octets(v)), "?"), mostText)
+	if !syntax.Words.Fits(shown) {
+		return ""
+	}
+	return shown
 }
 
 // parseOID parses ".1.3.6"; nil if it is no OID.

@@ -31,6 +31,7 @@ import (
 	"linerate/internal/model/message"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
+	"linerate/internal/model/syntax"
 	"linerate/internal/version"
 )
 
@@ -234,7 +235,7 @@ func (a *agent) hello() (message.Hello, error) {
 	ports, err := a.reader.Interfaces()
 	var counts netstate.Reading
 	a.reader.Counts(&counts)
-	return message.Hello{
+	hello := message.Hello{
 		Node:       a.node,
 		Version:    version.String(),
 		Interfaces: ports,
@@ -247,7 +248,9 @@ func (a *agent) hello() (message.Hello, error) {
 			CPUs:    proc.Proc{}.CPUs(),
 			Missing: counters.NotRead(),
 		},
-	}, err
+	}
+	syntax.Prune(&hello) // each window says what this was
+	return hello, err
 }
 
 func (a *agent) clock(context.Context, struct{}) (message.ClockReply, error) {

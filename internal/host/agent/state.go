@@ -12,6 +12,7 @@ import (
 	"linerate/internal/model/message"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
+	"linerate/internal/model/syntax"
 )
 
 // Bounds of what a snapshot or a sample is asked for.
@@ -63,5 +64,7 @@ func (a *agent) sampleHost(ctx context.Context, r message.SampleRequest) (record
 		}
 		a.every = every
 	}
-	return a.sampler.Next(ctx)
+	s, err := a.sampler.Next(ctx)
+	s.Missing = append(s.Missing, syntax.Prune(&s)...)
+	return s, err
 }

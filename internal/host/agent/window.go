@@ -12,6 +12,7 @@ import (
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/syntax"
 )
 
 const (
@@ -140,6 +141,7 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 	reply.FinalFlows = engine.Read()
 	reply.Events = happened()
 	reply.Attacks = a.attacked(ctx, r.StopNs)
+	h.Snapshot.Missing = append(h.Snapshot.Missing, syntax.Prune(&reply)...)
 	return reply, nil
 }
 

@@ -26,6 +26,7 @@ import (
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/opsystem"
 	"linerate/internal/model/settingfile"
+	"linerate/internal/model/syntax"
 	"linerate/internal/version"
 )
 
@@ -89,6 +90,7 @@ func Read(ctx context.Context, o Options) (netstate.HostSnapshot, error) {
 	part(&s.State, "kernel log", func() (err error) { s.State.Log, err = kernelLog(); return err })
 	s.State.KernelDrops = trace.drops
 	s.State.Parts = slices.Insert(s.State.Parts, 0, trace.part) // in the order of reading
+	s.Reading.Snapshot.Missing = append(s.Reading.Snapshot.Missing, syntax.Prune(&s)...)
 	return s, ctx.Err()
 }
 

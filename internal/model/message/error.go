@@ -30,10 +30,10 @@ func (c Code) Error() string { return string(c) }
 // Error is the failure of a request, or of one flow or event of a request, on another host.
 // errors.Is finds its Code. A nil *Error means success.
 type Error struct {
-	Code Code `json:"code,omitempty"` // empty: no particular kind
+	Code Code `json:"code,omitempty" is:"words"` // empty: no particular kind
 	// Text contains the operation, the object, the errno and the kernel's extended acknowledgement,
 	// if there are any.
-	Text string `json:"text"`
+	Text string `json:"text" is:"text"`
 	// Ports describes the ports in use if none was left for a flow (Exhausted).
 	Ports *record.PortsExhausted `json:"ports,omitempty"`
 	// Descriptors has the limit if no descriptor was left for a flow (Exhausted).

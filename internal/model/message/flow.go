@@ -68,7 +68,7 @@ type ReadyRequest struct {
 // Listening is the reply to a request to accept. Local is the zero AddrPort if the acceptor
 // identifies the flow by its cookie.
 type Listening struct {
-	ID    string         `json:"id"`
+	ID    string         `json:"id" is:"words"`
 	Local netip.AddrPort `json:"local,omitzero"`
 	// Ports lists the flow's own ports if it has several, with or without a cookie.
 	Ports []uint16 `json:"ports,omitempty"`
@@ -77,7 +77,7 @@ type Listening struct {
 
 // Opened is the reply to a request to connect.
 type Opened struct {
-	ID     string         `json:"id"`
+	ID     string         `json:"id" is:"words"`
 	Local  netip.AddrPort `json:"local,omitzero"`
 	Remote netip.AddrPort `json:"remote,omitzero"`
 	Error  *Error         `json:"error,omitempty"`
@@ -86,7 +86,7 @@ type Opened struct {
 // FlowEnd is what one end knows about a flow at one instant. Byte counts begin when the connection
 // is opened.
 type FlowEnd struct {
-	ID    string `json:"id"`
+	ID    string `json:"id" is:"words"`
 	Sends bool   `json:"sends"`
 	AtNs  int64  `json:"at_ns"`
 	// ReceivedBytes is the number of bytes that this end has read. WrittenBytes is the number that
@@ -116,7 +116,7 @@ type FlowEnd struct {
 	Local netip.AddrPort `json:"local,omitzero"`
 	// Remote is the address of the other end if another program has opened the connection.
 	Remote            netip.AddrPort `json:"remote,omitzero"`
-	CongestionControl string         `json:"congestion_control,omitempty"`
+	CongestionControl string         `json:"congestion_control,omitempty" is:"word"`
 	// SndbufBytes and RcvbufBytes are the sizes of the socket buffers as the kernel counts and has
 	// autotuned them. If a size was requested, the kernel reports twice the granted size
 	// (socket(7)).
@@ -124,9 +124,9 @@ type FlowEnd struct {
 	RcvbufBytes int64 `json:"rcvbuf_bytes,omitempty"`
 	// Mode is how this end currently transfers bytes, with at most CallBytes in one system call.
 	// ModeNote has the measurements that led to this choice, and what was refused.
-	Mode      string            `json:"mode,omitempty"`
+	Mode      string            `json:"mode,omitempty" is:"word"`
 	CallBytes int64             `json:"call_bytes,omitempty"`
-	ModeNote  string            `json:"mode_note,omitempty"`
+	ModeNote  string            `json:"mode_note,omitempty" is:"text"`
 	Info      *netstate.TCPInfo `json:"info,omitempty"`
 	// Datagrams is set for UDP. Transactions is set at both ends of transactional protocols.
 	Datagrams    *record.Datagrams    `json:"datagrams,omitempty"`

@@ -8,8 +8,8 @@ import (
 
 // Hello is the first message of an agent.
 type Hello struct {
-	Node        string                       `json:"node"`
-	Version     string                       `json:"version"`
+	Node        string                       `json:"node" is:"name"`
+	Version     string                       `json:"version" is:"words"`
 	Environment netstate.HostEnvironment     `json:"environment"`
 	Interfaces  []netstate.InterfaceSnapshot `json:"interfaces"`
 	// Counted is the number of interfaces and queueing disciplines whose counters are in each

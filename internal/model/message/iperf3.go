@@ -48,13 +48,13 @@ type Iperf3Opened struct {
 type Iperf3Closed struct {
 	Results json.RawMessage `json:"results"` // verbatim
 	// Peer is the server's program and version if it reports them: "iperf3 3.12".
-	Peer string `json:"peer"`
+	Peer string `json:"peer" is:"words"`
 	// CPUPercent is the CPU time of the server during the test, in percent of one CPU.
 	CPUPercent float64 `json:"cpu_percent"`
 	// OmitS is the time that the server was asked to omit at the beginning.
 	OmitS float64 `json:"omit_s"`
 	// CongestionControl is that of the server.
-	CongestionControl string `json:"congestion_control,omitempty"`
+	CongestionControl string `json:"congestion_control,omitempty" is:"word"`
 	// Counts are the server's counts of the flows, in their order. Totals are this host's, from the
 	// first byte of each flow to the last: received or acknowledged bytes or, for datagrams, sent
 	// bytes.

@@ -6,12 +6,12 @@ import "slices"
 type Interval struct {
 	// Part is "interface counters", "snmp", "softnet" or "cpu". Name is the interface, or the protocol as in
 	// the names of SNMP: "Tcp". Empty: all of the part.
-	Part string `json:"part"`
-	Name string `json:"name,omitempty"`
+	Part string `json:"part" is:"words"`
+	Name string `json:"name,omitempty" is:"words"`
 	// Day, From and To are as they were printed: "11/29/2026", "12:10:01 AM".
-	Day  string `json:"day,omitempty"`
-	From string `json:"from"`
-	To   string `json:"to"`
+	Day  string `json:"day,omitempty" is:"words"`
+	From string `json:"from" is:"words"`
+	To   string `json:"to" is:"words"`
 	// Among is the number of intervals.
 	Among int `json:"among"`
 }

@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"linerate/internal/model/syntax"
 )
 
 // HostSnapshotSchema is the schema of HostSnapshot as a document.
@@ -20,8 +22,8 @@ const HostSnapshotSchema = "linerate.snapshot/v1"
 // HostSnapshot is the network state of a host, as `linerate snapshot` prints it: tables and
 // settings at one time, and counters at two times or since boot.
 type HostSnapshot struct {
-	Schema  string          `json:"schema"`
-	Version string          `json:"version"` // of linerate
+	Schema  string          `json:"schema" is:"word"`
+	Version string          `json:"version" is:"words"` // of linerate
 	Taken   time.Time       `json:"taken"`
 	Host    HostEnvironment `json:"environment"`
 	// OverS is the time between the readings Begin and End, in seconds. 0: there is only End, whose
@@ -41,11 +43,11 @@ type HostSnapshot struct {
 	// synchronisation, open files, system (none of these). "interface counters/rx_errors" says that the text has this
 	// counter of an interface; others
 	// are 0 because they are not known. Empty: linerate read the host itself.
-	Pasted []string `json:"pasted,omitempty"`
+	Pasted []string `json:"pasted,omitempty" is:"words"`
 	// CounterNames has what a system other than Linux calls counters of Reading, by their names there: of protocols
 	// the section and the words of netstat -s, "tcp: listen queue overflows"; of interfaces the head of a column of
 	// netstat -i, "rx_errors": "Ierrs". Absent: as Linux does.
-	CounterNames map[string]string `json:"counter_names,omitempty"`
+	CounterNames map[string]string `json:"counter_names,omitempty" is:"words,words"`
 
 	State   HostState   `json:"state"`
 	Reading HostReading `json:"reading"`
@@ -54,13 +56,13 @@ type HostSnapshot struct {
 // HostSnapshots has the snapshots of one host that a run stores: of each real host, and of the
 // first host of a lab. The hosts of a lab are configured alike on one machine.
 type HostSnapshots struct {
-	Host string `json:"host"`
+	Host string `json:"host" is:"host"`
 	// Before was taken before the first trial. After was taken after the last one, when the
 	// settings of the run were reverted. Absent: not taken.
 	Before *HostSnapshot `json:"before,omitempty"`
 	After  *HostSnapshot `json:"after,omitempty"`
 	// Missing is why a snapshot was not taken.
-	Missing string `json:"missing,omitempty"`
+	Missing string `json:"missing,omitempty" is:"text"`
 }
 
 // Latest returns After or, without it, Before. Nil: there is neither.
@@ -80,13 +82,13 @@ type HostState struct {
 	FirstNamespace bool  `json:"first_namespace"`
 	NICs           []NIC `json:"nics,omitempty"`
 	// Parameters has all kernel parameters below net. and some others.
-	Parameters map[string]string `json:"parameters,omitempty"`
+	Parameters map[string]string `json:"parameters,omitempty" is:"parameter,value"`
 	// Files has the lines of sysctl.d(5) files in the order in which they are applied.
 	Files     []ParameterLine `json:"parameter_files,omitempty"`
 	Listeners []Listener      `json:"listeners,omitempty"`
 	// TCP counts connections by the state names of ss(8): "ESTAB", "CLOSE-WAIT", … Notable has at
 	// most 256 connections whose state or counters are unusual (see Notable).
-	TCP     map[string]int `json:"tcp,omitempty"`
+	TCP     map[string]int `json:"tcp,omitempty" is:"word"`
 	Notable []Connection   `json:"notable_connections,omitempty"`
 	// TimeWaitBetween is the largest number of connections in TIME-WAIT between one local address
 	// and one remote address and port; each of them occupies a local port. Absent: there are none,
@@ -94,10 +96,10 @@ type HostState struct {
 	TimeWaitBetween int `json:"time_wait_between,omitempty"`
 	// Sockstat has the values of /proc/net/sockstat under names such as "TCP.orphan". Memory is in
 	// pages.
-	Sockstat map[string]int64 `json:"sockstat,omitempty"`
+	Sockstat map[string]int64 `json:"sockstat,omitempty" is:"word"`
 	// Neighbours counts the non-permanent neighbour entries of each family, "ipv4" and "ipv6".
 	// gc_thresh3 limits them.
-	Neighbours map[string]int `json:"neighbour_entries,omitempty"`
+	Neighbours map[string]int `json:"neighbour_entries,omitempty" is:"word"`
 	Conntrack  *Conntrack     `json:"conntrack,omitempty"`
 	Bridges    []Bridge       `json:"bridges,omitempty"`
 	Bonds      []Bond         `json:"bonds,omitempty"`
@@ -113,7 +115,7 @@ type HostState struct {
 	Resolver *Resolver    `json:"resolver,omitempty"`
 	Clock    *ClockSource `json:"clock,omitempty"`
 	// Governors counts the CPU frequency policies of each governor. Absent: the kernel has none.
-	Governors map[string]int `json:"cpu_governors,omitempty"`
+	Governors map[string]int `json:"cpu_governors,omitempty" is:"word"`
 	// CPULoad has the shares of the time of CPUs over an interval, from mpstat(1) or sar(1). The CPU -1 is
 	// all together. Absent: not read.
 	CPULoad     []CPULoad `json:"cpu_load,omitempty"`
@@ -139,11 +141,11 @@ type HostState struct {
 
 // StatePart says when a part of a HostState was read.
 type StatePart struct {
-	Part    string `json:"part"`
+	Part    string `json:"part" is:"words"`
 	BeganNs int64  `json:"began_ns"` // on the host's monotonic clock
 	EndedNs int64  `json:"ended_ns"`
 	// Missing is why the part, or some of it, could not be read. Empty: it was read.
-	Missing string `json:"missing,omitempty"`
+	Missing string `json:"missing,omitempty" is:"text"`
 }
 
 // MostNexthops limits the nexthop objects of a host.
@@ -151,11 +153,12 @@ const MostNexthops = 4096
 
 // Nexthop is a nexthop object: a single next hop or a group.
 type Nexthop struct {
-	ID        int    `json:"id"`
-	Interface string `json:"interface,omitempty"` // absent for groups, for VXLAN (fdb) and if it discards packets
-	Via       string `json:"via,omitempty"`       // absent: directly connected
+	ID int `json:"id"`
+	// Interface is absent for groups, for VXLAN (fdb) and if it discards packets.
+	Interface string `json:"interface,omitempty" is:"interface"`
+	Via       string `json:"via,omitempty" is:"peer"` // absent: directly connected
 	// Flags are "dead" and "linkdown", which the kernel sets, and "blackhole" and "fdb".
-	Flags []string        `json:"flags,omitempty"`
+	Flags []string        `json:"flags,omitempty" is:"word"`
 	Group []NexthopMember `json:"group,omitempty"`
 	// Resilient reports whether the group hashes flows into buckets (nexthop-group-resilient.rst).
 	Resilient bool `json:"resilient,omitempty"`
@@ -169,16 +172,16 @@ type NexthopMember struct {
 
 // ParameterLine is a line of a sysctl.d(5) file that sets a kernel parameter.
 type ParameterLine struct {
-	File  string `json:"file"`
+	File  string `json:"file" is:"file"`
 	Line  int    `json:"line"` // 0: unknown
-	Key   string `json:"key"`
-	Value string `json:"value"`
+	Key   string `json:"key" is:"parameter"`
+	Value string `json:"value" is:"value"`
 }
 
 // Listener is a TCP socket that accepts connections, or a UDP socket.
 type Listener struct {
-	Protocol string `json:"protocol"` // tcp, udp
-	Local    string `json:"local"`
+	Protocol string `json:"protocol" is:"word"` // tcp, udp
+	Local    string `json:"local" is:"socket"`
 	// Queued is the number of connections that wait for accept(2), at most Backlog. For UDP it is
 	// the number of bytes that wait to be read.
 	Queued  int64 `json:"queued"`
@@ -186,7 +189,7 @@ type Listener struct {
 	// BacklogUnknown reports whether Backlog was not read: the socket is from a text of netstat(8) or
 	// from /proc/net/tcp, which do not have it.
 	BacklogUnknown bool   `json:"backlog_unknown,omitempty"`
-	Program        string `json:"program,omitempty"` // absent: unknown, as without privileges
+	Program        string `json:"program,omitempty" is:"words"` // absent: unknown, as without privileges
 	// Drops counts datagrams that a UDP socket dropped because its receive buffer was full.
 	Drops int64 `json:"drops,omitempty"`
 	// ReceiveBuffer is the receive buffer of a UDP socket in bytes as the kernel counts it: twice
@@ -196,11 +199,11 @@ type Listener struct {
 
 // Connection is a TCP connection.
 type Connection struct {
-	Local             string `json:"local"`
-	Remote            string `json:"remote"`
-	State             string `json:"state"`
-	Program           string `json:"program,omitempty"` // absent: unknown, as without privileges
-	CongestionControl string `json:"congestion_control,omitempty"`
+	Local             string `json:"local" is:"socket"`
+	Remote            string `json:"remote" is:"socket"`
+	State             string `json:"state" is:"word"`
+	Program           string `json:"program,omitempty" is:"words"` // absent: unknown, as without privileges
+	CongestionControl string `json:"congestion_control,omitempty" is:"word"`
 	ReceiveQueue      int64  `json:"receive_queue_bytes"`
 	SendQueue         int64  `json:"send_queue_bytes"`
 	// ReadBps is the rate at which the program read received data between two readings, in bit/s.
@@ -218,7 +221,7 @@ type Conntrack struct {
 
 // BufferPool is a pool of memory for packets. Used and Most are clusters, or KiB if Name says Kbytes.
 type BufferPool struct {
-	Name string `json:"name"` // "mbuf clusters", "Kbytes allocated to network"
+	Name string `json:"name" is:"words"` // "mbuf clusters", "Kbytes allocated to network"
 	Used int64  `json:"used"`
 	Most int64  `json:"most"`
 }
@@ -228,9 +231,9 @@ func (p BufferPool) Full() bool { return p.Most > 0 && float64(p.Used) >= 0.9*fl
 
 // Resolver has the content of resolv.conf(5).
 type Resolver struct {
-	Servers []string `json:"servers"`
-	Search  []string `json:"search,omitempty"`
-	Options []string `json:"options,omitempty"`
+	Servers []string `json:"servers" is:"address"`
+	Search  []string `json:"search,omitempty" is:"domain"`
+	Options []string `json:"options,omitempty" is:"words"`
 }
 
 // Line adds a line of the file. It reports whether the line has a keyword with a value that is used.
@@ -255,8 +258,8 @@ func (r *Resolver) Line(line string) bool {
 // ClockSource is the clock source of the machine and the state of its synchronisation
 // (adjtimex(2)).
 type ClockSource struct {
-	Source       string   `json:"source"`
-	Available    []string `json:"available"`
+	Source       string   `json:"source" is:"word"`
+	Available    []string `json:"available" is:"word"`
 	Synchronised bool     `json:"synchronised"`
 	// MaxErrorUs is the kernel's upper bound on the clock's error.
 	MaxErrorUs int64 `json:"max_error_us"`
@@ -278,11 +281,11 @@ const MostKernelDrops = 512
 
 // KernelDrop counts the drops that have the same reason, place, interface, direction and protocol.
 type KernelDrop struct {
-	Reason    string `json:"reason"`              // a name of enum skb_drop_reason: "NETFILTER_DROP"
-	Interface string `json:"interface,omitempty"` // absent: unknown
-	Direction string `json:"direction,omitempty"` // rx, tx; absent: unknown
-	Protocol  string `json:"protocol,omitempty"`  // "IPv4 UDP", "LLDP", "0x88B5"
-	Place     string `json:"place,omitempty"`     // the kernel function that dropped it
+	Reason    string `json:"reason" is:"word"`                   // a name of enum skb_drop_reason: "NETFILTER_DROP"
+	Interface string `json:"interface,omitempty" is:"interface"` // absent: unknown
+	Direction string `json:"direction,omitempty" is:"word"`      // rx, tx; absent: unknown
+	Protocol  string `json:"protocol,omitempty" is:"words"`      // "IPv4 UDP", "LLDP", "0x88B5"
+	Place     string `json:"place,omitempty" is:"words"`         // the kernel function that dropped it
 	Packets   int64  `json:"packets"`
 }
 
@@ -301,9 +304,9 @@ type CPULoad struct {
 // (Documentation/ABI/testing/sysfs-firmware-dmi-entries) or the model in its device tree. Serial
 // numbers are left out.
 type Firmware struct {
-	Vendor  string `json:"vendor,omitempty"`
-	Product string `json:"product,omitempty"`
-	BIOS    string `json:"bios,omitempty"` // vendor, version and date
+	Vendor  string `json:"vendor,omitempty" is:"words"`
+	Product string `json:"product,omitempty" is:"words"`
+	BIOS    string `json:"bios,omitempty" is:"words"` // vendor, version and date
 }
 
 // LargestHostSnapshot limits the size of a snapshot document, in bytes.
@@ -313,8 +316,8 @@ const LargestHostSnapshot = 32 << 20
 const MostInterfaces = 1 << 13
 
 // ParseHostSnapshot decodes a HostSnapshot document from an untrusted source. The size of the
-// document bounds its lists. It returns an error for impossible times and counters, and for names
-// that must not appear in a command (see Check).
+// document bounds its lists. It returns an error for impossible times and counters, and for strings
+// that are not what their fields declare (see Check).
 func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 	if len(text) > LargestHostSnapshot {
 		return s, fmt.Errorf("expected at most %d bytes", LargestHostSnapshot)
@@ -336,7 +339,7 @@ func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 }
 
 // Check returns an error if a snapshot made by another program has the wrong schema, too long
-// lists, impossible times, or names that must not appear in a command.
+// lists, impossible times, or a string that is not what its field declares (syntax.Check).
 func (s *HostSnapshot) Check() error {
 	switch {
 	case s.Schema != HostSnapshotSchema:
@@ -361,21 +364,21 @@ func (s *HostSnapshot) Check() error {
 	case s.Reading.End.BeganNs < s.Reading.Begin.BeganNs && len(s.Reading.Begin.Interfaces) > 0:
 		return errors.New("its second reading is from before the first")
 	}
-	return s.checkNames()
+	return syntax.Check(s)
 }
 
 // HostEnvironment describes one host.
 type HostEnvironment struct {
-	Host   string `json:"host"`
-	OS     string `json:"os"`
-	Kernel string `json:"kernel"`
-	Arch   string `json:"arch"`
+	Host   string `json:"host" is:"host"`
+	OS     string `json:"os" is:"words"`
+	Kernel string `json:"kernel" is:"words"`
+	Arch   string `json:"arch" is:"word"`
 	CPUs   int    `json:"cpus"`
 	// CongestionControl is the TCP congestion control that the flows used.
-	CongestionControl string `json:"congestion_control,omitempty"`
+	CongestionControl string `json:"congestion_control,omitempty" is:"word"`
 	// Missing lists capabilities that were probed and not found, with the reason.
-	Missing []string `json:"missing,omitempty"`
+	Missing []string `json:"missing,omitempty" is:"text"`
 	// Version is the version of linerate on the host, if the host is the other end of a
 	// measurement.
-	Version string `json:"version,omitempty"`
+	Version string `json:"version,omitempty" is:"words"`
 }

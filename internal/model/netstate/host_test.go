@@ -19,9 +19,9 @@ func TestParseHostSnapshot(t *testing.T) {
 		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas","begin":{"began_ns":9,"interfaces":[{}]}}}`: "from before the first",
 		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas"},"state":{"kernel_drops":{"rows":[` +
 			strings.Repeat("{},", MostKernelDrops) + `{}]}}}`: "513 kinds of drops",
-		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas","snapshot":{"interfaces":[{"interface":"eth0;reboot","mac":"","addresses":null}]}}}`:      `interface "eth0;reboot": expected letters`,
-		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas","snapshot":{"neighbours":[{"interface":"eth0","address":"$(reboot)"}]}}}`:                 `neighbour "$(reboot)"`,
-		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas"},"state":{"nftables":{"rules":[{"family":"ip","table":"a'b","chain":"c"}]}}}`:             "rule of nftables in",
+		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas","snapshot":{"interfaces":[{"interface":"eth0;reboot","mac":"","addresses":null}]}}}`:      `interfaces[0].interface is "eth0;reboot": expected the name of an interface`,
+		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas","snapshot":{"neighbours":[{"interface":"eth0","address":"$(reboot)"}]}}}`:                 `neighbours[0].address is "$(reboot)": expected an IP address`,
+		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas"},"state":{"nftables":{"rules":[{"family":"ip","table":"a'b","chain":"c"}]}}}`:             "rules[0].table is \"a'b\": expected a name",
 		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas","snapshot":{"interfaces":[{"interface":"eth0.5@if7","addresses":["fe80::1%eth0/64"]}]}}}`: "",
 	} {
 		_, err := ParseHostSnapshot([]byte(text))

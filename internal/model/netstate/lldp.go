@@ -3,27 +3,27 @@ package netstate
 // LLDPNeighbour describes the other end of a cable by LLDP (IEEE 802.1AB) or a similar protocol, as
 // lldpd reports it.
 type LLDPNeighbour struct {
-	Interface string `json:"interface"`
-	Protocol  string `json:"protocol,omitempty"` // LLDP, CDPv2, …
+	Interface string `json:"interface" is:"interface"`
+	Protocol  string `json:"protocol,omitempty" is:"words"` // LLDP, CDPv2, …
 	// Chassis is the identifier of the system, often a MAC address. System is its name, and
 	// Description its system description.
-	Chassis     string   `json:"chassis,omitempty"`
-	System      string   `json:"system,omitempty"`
-	Description string   `json:"description,omitempty"`
-	Addresses   []string `json:"management_addresses,omitempty"`
+	Chassis     string   `json:"chassis,omitempty" is:"system"`
+	System      string   `json:"system,omitempty" is:"system"`
+	Description string   `json:"description,omitempty" is:"text"`
+	Addresses   []string `json:"management_addresses,omitempty" is:"words"`
 	// Capabilities are the enabled ones: Bridge, Router, Station, …
-	Capabilities []string `json:"capabilities,omitempty"`
+	Capabilities []string `json:"capabilities,omitempty" is:"words"`
 	// Port is the port identifier, and PortDescription its description.
-	Port            string `json:"port,omitempty"`
-	PortDescription string `json:"port_description,omitempty"`
+	Port            string `json:"port,omitempty" is:"words"`
+	PortDescription string `json:"port_description,omitempty" is:"description"`
 	// MFS is the maximum frame size of the port in bytes; some systems report their MTU instead. 0:
 	// not reported.
 	MFS int `json:"max_frame_bytes,omitempty"`
 	// Media is the operational MAU type of the port (RFC 4836); the following fields are derived
 	// from it. Zero values and nil: unknown.
-	Media     string `json:"media,omitempty"`
+	Media     string `json:"media,omitempty" is:"words"`
 	SpeedMbps int64  `json:"speed_mbps,omitempty"`
-	Duplex    string `json:"duplex,omitempty"` // full, half
+	Duplex    string `json:"duplex,omitempty" is:"word"` // full, half
 	Autoneg   *bool  `json:"autoneg,omitempty"`
 	// PVID is the VLAN of untagged frames. VLANs are those that the port advertises.
 	PVID  int   `json:"pvid,omitempty"`

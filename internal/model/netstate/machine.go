@@ -4,7 +4,7 @@ package netstate
 type CPUEvents struct {
 	CPU        int               `json:"cpu"`
 	Interrupts uint64            `json:"interrupts"`
-	Softirqs   map[string]uint64 `json:"softirqs,omitempty"`
+	Softirqs   map[string]uint64 `json:"softirqs,omitempty" is:"word"`
 }
 
 // MemoryLoad is the memory of a machine: what is available to programs, what TCP uses in all
@@ -25,7 +25,7 @@ type KernelLog struct {
 	Lines []LogLine `json:"lines,omitempty"`
 	More  int       `json:"more,omitempty"`
 	// Missing is why the log was not read.
-	Missing string `json:"missing,omitempty"`
+	Missing string `json:"missing,omitempty" is:"text"`
 }
 
 // LogLine is one line of the kernel's log.
@@ -36,7 +36,7 @@ type LogLine struct {
 	// around the message.
 	AtNs  int64  `json:"at_ns"`
 	Level int    `json:"level"` // 0 emergency … 3 error, 4 warning, … 7 debug
-	Text  string `json:"text"`
+	Text  string `json:"text" is:"text"`
 }
 
 // MostLogLines limits the messages that are stored.

@@ -178,7 +178,7 @@ func KnowsCounters(driver string) bool { return namingOf(driver) != nil }
 
 // DriverCounter is a counter of a driver by the driver's name.
 type DriverCounter struct {
-	Name  string `json:"name"`
+	Name  string `json:"name" is:"words"`
 	Value int64  `json:"value"`
 }
 

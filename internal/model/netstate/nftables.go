@@ -27,21 +27,21 @@ const MostNftRules, MostNftSets = 1024, 256
 
 // NftRule is a rule of nf_tables, or the policy of a base chain.
 type NftRule struct {
-	Family string `json:"family"` // ip, ip6, inet, arp, bridge, netdev
-	Table  string `json:"table"`
-	Chain  string `json:"chain"`
-	Hook   string `json:"hook,omitempty"`   // of the chain: "input"; absent: other chains jump to it
-	Handle uint64 `json:"handle,omitempty"` // 0 for the policy of the chain
+	Family string `json:"family" is:"word"` // ip, ip6, inet, arp, bridge, netdev
+	Table  string `json:"table" is:"name"`
+	Chain  string `json:"chain" is:"name"`
+	Hook   string `json:"hook,omitempty" is:"word"` // of the chain: "input"; absent: other chains jump to it
+	Handle uint64 `json:"handle,omitempty"`         // 0 for the policy of the chain
 	// Number is the position of a rule in its chain, from 1, if its handle is unknown. 0: unknown.
 	Number int `json:"number,omitempty"`
 	// Tool is the program that has printed Text, if that is not nft(8): iptables or ip6tables.
-	Tool string `json:"tool,omitempty"`
+	Tool string `json:"tool,omitempty" is:"word"`
 	// Text is the rule as nft(8) or Tool prints it, without the values of its counter, and PolicyDrop for
 	// a policy. An expression that linerate does not know appears as its kernel name in brackets: "[fib]".
-	Text string `json:"text"`
+	Text string `json:"text" is:"text"`
 	// Verdict is the last statement of the rule: drop, reject, accept, jump, … Absent: the rule has
 	// no verdict.
-	Verdict string `json:"verdict,omitempty"`
+	Verdict string `json:"verdict,omitempty" is:"word"`
 	// Counted reports whether the rule has a counter. Before is the value of Packets at the earlier
 	// reading.
 	Counted bool   `json:"counted,omitempty"`
@@ -83,10 +83,10 @@ func (n *Nftables) Order() {
 
 // NftObject is a named counter or quota.
 type NftObject struct {
-	Family  string `json:"family"`
-	Table   string `json:"table"`
-	Name    string `json:"name"`
-	Kind    string `json:"kind"` // counter, quota
+	Family  string `json:"family" is:"word"`
+	Table   string `json:"table" is:"name"`
+	Name    string `json:"name" is:"name"`
+	Kind    string `json:"kind" is:"word"` // counter, quota
 	Packets uint64 `json:"packets,omitempty"`
 	Bytes   uint64 `json:"bytes,omitempty"` // for a quota: the bytes used
 	Quota   uint64 `json:"quota_bytes,omitempty"`
@@ -94,9 +94,9 @@ type NftObject struct {
 
 // NftSet is a set or map with a maximum number of elements.
 type NftSet struct {
-	Family   string `json:"family"`
-	Table    string `json:"table"`
-	Name     string `json:"name"`
+	Family   string `json:"family" is:"word"`
+	Table    string `json:"table" is:"name"`
+	Name     string `json:"name" is:"name"`
 	Size     int    `json:"size"`
 	Elements int    `json:"elements"`
 }

@@ -6,20 +6,20 @@ import "cmp"
 // (Documentation/networking/ethtool-netlink.rst, Documentation/ABI/testing/sysfs-class-net).
 // Software devices only have the parts that they support.
 type NIC struct {
-	Interface string `json:"interface"`
-	Driver    string `json:"driver,omitempty"`
-	Version   string `json:"driver_version,omitempty"`
-	Firmware  string `json:"firmware,omitempty"`
-	Bus       string `json:"bus,omitempty"` // "0000:03:00.0"
+	Interface string `json:"interface" is:"interface"`
+	Driver    string `json:"driver,omitempty" is:"word"`
+	Version   string `json:"driver_version,omitempty" is:"words"`
+	Firmware  string `json:"firmware,omitempty" is:"words"`
+	Bus       string `json:"bus,omitempty" is:"word"` // "0000:03:00.0"
 	// Device is the vendor and device number of a PCI or USB device, "8086:10d3".
-	Device string `json:"device,omitempty"`
+	Device string `json:"device,omitempty" is:"word"`
 	// PCIe link: width in lanes and speed in GT/s, negotiated and highest; USB speed in Mbit/s.
 	PCIe    *PCIeLink `json:"pcie,omitempty"`
 	USBMbps float64   `json:"usb_mbps,omitempty"`
 	// NUMA is the NUMA node of the device, -1 if none. Nil: not a hardware device.
 	NUMA *int `json:"numa_node,omitempty"`
 
-	OperState string `json:"operstate,omitempty"`
+	OperState string `json:"operstate,omitempty" is:"word"`
 	Carrier   bool   `json:"carrier"`
 	// CarrierChanges counts changes since the interface was created.
 	CarrierChanges int64 `json:"carrier_changes"`
@@ -34,10 +34,10 @@ type NIC struct {
 	VLAN int `json:"vlan,omitempty"` // of a VLAN interface; 0 for others
 
 	SpeedMbps   int64  `json:"speed_mbps,omitempty"`
-	Duplex      string `json:"duplex,omitempty"`       // "full", "half"
-	Autoneg     *bool  `json:"autoneg,omitempty"`      // nil: unknown, or not supported by the port
-	BestMbps    int64  `json:"best_mbps,omitempty"`    // the fastest mode that the port supports
-	OfferedMbps int64  `json:"offered_mbps,omitempty"` // the fastest mode that it advertises
+	Duplex      string `json:"duplex,omitempty" is:"word"` // "full", "half"
+	Autoneg     *bool  `json:"autoneg,omitempty"`          // nil: unknown, or not supported by the port
+	BestMbps    int64  `json:"best_mbps,omitempty"`        // the fastest mode that the port supports
+	OfferedMbps int64  `json:"offered_mbps,omitempty"`     // the fastest mode that it advertises
 
 	Rings    *Rings    `json:"rings,omitempty"`
 	Channels *Channels `json:"channels,omitempty"`
@@ -48,31 +48,31 @@ type NIC struct {
 	Module   *Module         `json:"module,omitempty"`
 	RSS      *RSS            `json:"rss,omitempty"`
 	Steering []FlowRule      `json:"steering,omitempty"`
-	Features map[string]bool `json:"features,omitempty"` // offloads by their kernel names, on or off
+	Features map[string]bool `json:"features,omitempty" is:"word"` // offloads by their kernel names, on or off
 	// Fixed are features that cannot be changed. Of pasted text they include those that the
 	// interface does not support: these are off, and not in Features.
-	Fixed []string `json:"fixed_features,omitempty"`
+	Fixed []string `json:"fixed_features,omitempty" is:"word"`
 	// Unmet are features that are requested and off, because another feature or the driver disables
 	// them.
-	Unmet  []string   `json:"unmet_features,omitempty"`
+	Unmet  []string   `json:"unmet_features,omitempty" is:"word"`
 	Queues []NICQueue `json:"queues,omitempty"`
 	// Stalled are the transmit rings of a NIC of FreeBSD that are full because the NIC completes nothing (iflib(4)):
 	// "txq0". Absent: none is, or it was not read. RingStates reports whether it was.
-	Stalled    []string         `json:"stalled_rings,omitempty"`
+	Stalled    []string         `json:"stalled_rings,omitempty" is:"word"`
 	RingStates bool             `json:"ring_states,omitempty"`
 	IRQs       []IRQ            `json:"irqs,omitempty"`
-	Counters   map[string]int64 `json:"driver_counters,omitempty"` // non-zero ones, by the driver's names
+	Counters   map[string]int64 `json:"driver_counters,omitempty" is:"words"` // non-zero ones, by the driver's names
 	// CountersLike is the driver that has counters of such names, if Driver is absent (DriverOf).
 	// Relatives of a driver have its names too.
-	CountersLike string `json:"counters_like,omitempty"`
+	CountersLike string `json:"counters_like,omitempty" is:"word"`
 	// Meanings sums the counters that have one of Meanings, by its name: each packet counts once.
-	Meanings map[string]int64 `json:"meanings,omitempty"`
+	Meanings map[string]int64 `json:"meanings,omitempty" is:"words"`
 	// Unknown are the largest counters, at most MostUnknownCounters, of which the name says that
 	// something was lost or failed, and which have no meaning. Absent: there are none.
 	Unknown []DriverCounter `json:"unknown_counters,omitempty"`
 	// Before are the counters of an earlier reading, CountedS seconds before. CountedS 0: there was
 	// none.
-	Before   map[string]int64 `json:"driver_counters_before,omitempty"`
+	Before   map[string]int64 `json:"driver_counters_before,omitempty" is:"words"`
 	CountedS float64          `json:"driver_counters_over_s,omitempty"`
 }
 
@@ -99,8 +99,8 @@ type WiFi struct {
 
 // FlowRule is a rule that directs packets to a receive queue (ethtool -U).
 type FlowRule struct {
-	Location string `json:"location"`
-	Rule     string `json:"rule"` // as the arguments of ethtool(8) after flow-type, or why it is unknown
+	Location string `json:"location" is:"words"`
+	Rule     string `json:"rule" is:"words"` // as the arguments of ethtool(8) after flow-type, or why it is unknown
 }
 
 // Since returns the NIC with the counters of an earlier reading by the same driver, taken the given
@@ -159,15 +159,15 @@ type Pause struct {
 // FEC is forward error correction of a link (ethtool --show-fec): "none", "off", "rs", "baser",
 // "llrs", "auto", or several of these separated by spaces.
 type FEC struct {
-	Active     string `json:"active"`
-	Configured string `json:"configured"`
+	Active     string `json:"active" is:"words"`
+	Configured string `json:"configured" is:"words"`
 }
 
 // Module is a pluggable module (SFF-8472, SFF-8636), without its serial number. Values that it does
 // not measure are absent. Powers are given for each lane.
 type Module struct {
-	Vendor       string    `json:"vendor,omitempty"`
-	Part         string    `json:"part,omitempty"`
+	Vendor       string    `json:"vendor,omitempty" is:"words"`
+	Part         string    `json:"part,omitempty" is:"words"`
 	TemperatureC float64   `json:"temperature_c,omitempty"`
 	RxPowerDBm   []float64 `json:"rx_power_dbm,omitempty"`
 	TxPowerDBm   []float64 `json:"tx_power_dbm,omitempty"`
@@ -177,13 +177,13 @@ type Module struct {
 // the indirection table as an argument of ethtool -X, and for each kind of packet the hashed fields
 // as an argument of ethtool -N ("sdfn").
 type RSS struct {
-	Table  string            `json:"table,omitempty"`
-	Fields map[string]string `json:"fields,omitempty"`
+	Table  string            `json:"table,omitempty" is:"words"`
+	Fields map[string]string `json:"fields,omitempty" is:"words,words"`
 }
 
 // Bridge is a bridge with the VLANs of its ports. Its forwarding table is in Snapshot.FDB.
 type Bridge struct {
-	Interface     string       `json:"interface"`
+	Interface     string       `json:"interface" is:"interface"`
 	VLANFiltering bool         `json:"vlan_filtering"`
 	STP           bool         `json:"stp"`
 	Ports         []BridgePort `json:"ports,omitempty"`
@@ -192,41 +192,41 @@ type Bridge struct {
 // BridgePort is a port of a bridge, or the bridge itself. VLANs are as bridge(8) prints them: "1
 // PVID untagged", "10-20".
 type BridgePort struct {
-	Interface string   `json:"interface"`
-	VLANs     []string `json:"vlans,omitempty"`
+	Interface string   `json:"interface" is:"interface"`
+	VLANs     []string `json:"vlans,omitempty" is:"words"`
 }
 
 // Bond describes a bonding device (Documentation/networking/bonding.rst), or a team(8) with the
 // runner as its mode.
 type Bond struct {
-	Interface string `json:"interface"`
+	Interface string `json:"interface" is:"interface"`
 	// Kind is "team" for a team device. Empty: a bond.
-	Kind       string `json:"kind,omitempty"`
-	Mode       string `json:"mode"` // of a team: the runner, such as lacp or loadbalance
-	HashPolicy string `json:"hash_policy,omitempty"`
-	MIIMonMs   int    `json:"miimon_ms"`           // 0: links are not monitored, or it is a team
-	LACPRate   string `json:"lacp_rate,omitempty"` // for 802.3ad: slow, fast
+	Kind       string `json:"kind,omitempty" is:"word"`
+	Mode       string `json:"mode" is:"word"` // of a team: the runner, such as lacp or loadbalance
+	HashPolicy string `json:"hash_policy,omitempty" is:"word"`
+	MIIMonMs   int    `json:"miimon_ms"`                     // 0: links are not monitored, or it is a team
+	LACPRate   string `json:"lacp_rate,omitempty" is:"word"` // for 802.3ad: slow, fast
 	// The fields below are in /proc/net/bonding and in the state of teamd only. Link is the state of
 	// the whole device, up or down. ActiveMember is the member that sends in active-backup and the
 	// balance-tlb and balance-alb modes. Empty: none, or not read.
-	Link         string `json:"link,omitempty"`
-	ActiveMember string `json:"active_member,omitempty"`
+	Link         string `json:"link,omitempty" is:"word"`
+	ActiveMember string `json:"active_member,omitempty" is:"interface"`
 	// Aggregator is the ID of the 802.3ad aggregator that carries the traffic, Ports the number of
 	// its ports, and PartnerMAC the system at their other end. 0 and empty: none, or not read, as
 	// without CAP_NET_ADMIN. A partner of 00:00:00:00:00:00 sends no LACP.
 	Aggregator int          `json:"aggregator,omitempty"`
 	Ports      int          `json:"aggregator_ports,omitempty"`
-	PartnerMAC string       `json:"partner_mac,omitempty"`
+	PartnerMAC string       `json:"partner_mac,omitempty" is:"link"`
 	Slaves     []BondMember `json:"slaves,omitempty"`
 }
 
 // BondMember is a slave of a bond, or a port of a team.
 type BondMember struct {
-	Interface string `json:"interface"`
+	Interface string `json:"interface" is:"interface"`
 	// State is active or backup; of a port of a team's lacp runner the state of the runner, such as
 	// current. Link is up, going down, down or going back. Empty: not read.
-	State string `json:"state"`
-	Link  string `json:"link"`
+	State string `json:"state" is:"word"`
+	Link  string `json:"link" is:"words"`
 	// LinkFailures counts link failures since the slave joined. Aggregator is its 802.3ad
 	// aggregator: slaves of one bond in different aggregators do not work together. 0: none.
 	LinkFailures int `json:"link_failures"`
@@ -234,16 +234,16 @@ type BondMember struct {
 	// The fields below are in /proc/net/bonding and in the state of teamd only. SpeedMbps and Duplex
 	// (full, half) are those that the bond works with. 0 and empty: unknown.
 	SpeedMbps int64  `json:"speed_mbps,omitempty"`
-	Duplex    string `json:"duplex,omitempty"`
+	Duplex    string `json:"duplex,omitempty" is:"word"`
 	// ActorChurn and PartnerChurn say whether LACP failed to bring this end and the other end into
 	// an aggregator (IEEE 802.1AX, churn detection): none, monitoring (the first minute), churned.
 	// Empty: not read.
-	ActorChurn   string `json:"actor_churn,omitempty"`
-	PartnerChurn string `json:"partner_churn,omitempty"`
+	ActorChurn   string `json:"actor_churn,omitempty" is:"word"`
+	PartnerChurn string `json:"partner_churn,omitempty" is:"word"`
 	// ActorMAC and PartnerMAC are the systems of the last LACP frames of this end and of the other
 	// end. Empty: not read. 00:00:00:00:00:00: no frame of the partner arrived.
-	ActorMAC   string `json:"actor_mac,omitempty"`
-	PartnerMAC string `json:"partner_mac,omitempty"`
+	ActorMAC   string `json:"actor_mac,omitempty" is:"link"`
+	PartnerMAC string `json:"partner_mac,omitempty" is:"link"`
 	// ActorState and PartnerState are the states in these frames, as bits (IEEE 802.1AX): 1 active,
 	// 2 short timeout, 4 aggregation, 8 in sync, 16 collecting, 32 distributing, 64 defaulted (no
 	// partner), 128 expired. Nil: not read.
@@ -254,18 +254,18 @@ type BondMember struct {
 // NICQueue is a queue with the CPUs that packets are steered to (RPS, XPS;
 // Documentation/networking/scaling.rst) as hexadecimal masks.
 type NICQueue struct {
-	Queue string `json:"queue"` // "rx-0", "tx-0"
-	CPUs  string `json:"cpus,omitempty"`
+	Queue string `json:"queue" is:"word"` // "rx-0", "tx-0"
+	CPUs  string `json:"cpus,omitempty" is:"word"`
 	Flows int    `json:"rps_flows,omitempty"`
 }
 
 // IRQ is one interrupt of a NIC.
 type IRQ struct {
 	IRQ      int    `json:"irq"`
-	Name     string `json:"name,omitempty"` // the driver's: "eth0-rx-0"
-	Affinity string `json:"affinity"`       // CPUs that may serve it, "0-3"
+	Name     string `json:"name,omitempty" is:"words"` // the driver's: "eth0-rx-0"
+	Affinity string `json:"affinity" is:"word"`        // CPUs that may serve it, "0-3"
 	// Effective is the subset of these CPUs that serves it. Absent: the kernel does not report it.
-	Effective string `json:"effective_affinity,omitempty"`
+	Effective string `json:"effective_affinity,omitempty" is:"word"`
 	// NUMA is the node of its memory, -1 if none. Nil: the kernel does not report it.
 	NUMA  *int  `json:"numa_node,omitempty"`
 	Count int64 `json:"count"` // on all CPUs, since boot

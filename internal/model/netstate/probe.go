@@ -3,19 +3,19 @@ package netstate
 // Probe is what a host learned about a peer by sending a few packets, as `linerate doctor --probe`
 // does. Times are in milliseconds.
 type Probe struct {
-	Peer    string `json:"peer"` // as the user named it
-	Address string `json:"address"`
+	Peer    string `json:"peer" is:"host"` // as the user named it
+	Address string `json:"address" is:"peer"`
 	// Interface is the one through which packets to the peer leave, with its MTU. Absent: unknown.
-	Interface    string `json:"interface,omitempty"`
+	Interface    string `json:"interface,omitempty" is:"interface"`
 	InterfaceMTU int    `json:"interface_mtu,omitempty"`
 	// Sent describes what was sent, one line for each kind of packet.
-	Sent []string `json:"sent"`
+	Sent []string `json:"sent" is:"text"`
 	// Missing lists the parts that could not be tried, each with the reason.
-	Missing []string `json:"missing,omitempty"`
+	Missing []string `json:"missing,omitempty" is:"text"`
 
 	// ARP lists the MAC addresses that answered for the address. Absent: none answered, the address
 	// is not on a link of this host, or no request was sent.
-	ARP []string `json:"arp,omitempty"`
+	ARP []string `json:"arp,omitempty" is:"link"`
 	// Answers are those for adjacent addresses. These are requested if several MAC addresses
 	// answered for the address: a machine with several interfaces on the link answers for its other
 	// addresses in the same way. States are empty.
@@ -51,9 +51,9 @@ type PathMTUProbe struct {
 
 // ResolverProbe is the test of one name server of resolv.conf(5).
 type ResolverProbe struct {
-	Server string  `json:"server"`
-	Ms     float64 `json:"ms"`              // until the answer or the timeout
-	Error  string  `json:"error,omitempty"` // absent: it answered, even if the name does not exist
+	Server string  `json:"server" is:"address"`
+	Ms     float64 `json:"ms"`                        // until the answer or the timeout
+	Error  string  `json:"error,omitempty" is:"text"` // absent: it answered, even if the name does not exist
 }
 
 // ResolverSilent is the error of a name server that did not answer in time. With any other error,
@@ -62,16 +62,16 @@ const ResolverSilent = "no answer"
 
 // ReverseProbe is a lookup of the name of an address.
 type ReverseProbe struct {
-	Name  string  `json:"name,omitempty"` // absent: there is none
+	Name  string  `json:"name,omitempty" is:"host"` // absent: there is none
 	Ms    float64 `json:"ms"`
-	Error string  `json:"error,omitempty"`
+	Error string  `json:"error,omitempty" is:"text"`
 }
 
 // ConnectProbe is the attempt to open a TCP connection, which is closed at once.
 type ConnectProbe struct {
 	Port    int     `json:"port"`
 	Ms      float64 `json:"ms"`
-	Outcome string  `json:"outcome"` // accepted, refused, unanswered, or another error
+	Outcome string  `json:"outcome" is:"words"` // accepted, refused, unanswered, or another error
 }
 
 // Values of ConnectProbe.Outcome.

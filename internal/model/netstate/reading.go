@@ -2,7 +2,7 @@ package netstate
 
 // HostReading is what the agent of one host or switch read in one trial.
 type HostReading struct {
-	Host string `json:"host"`
+	Host string `json:"host" is:"host"`
 	// Begin and End are the readings at the two edges of the window, with times converted to the
 	// conductor's clock.
 	Begin Reading `json:"begin"`
@@ -66,24 +66,24 @@ type Reading struct {
 	CPU        []CPUTimes          `json:"cpu,omitempty"`
 	Softnet    []SoftnetCounters   `json:"softnet,omitempty"`
 	// Softirqs counts softirqs by kind (NET_RX, NET_TX, …), summed over CPUs.
-	Softirqs map[string]uint64 `json:"softirqs,omitempty"`
+	Softirqs map[string]uint64 `json:"softirqs,omitempty" is:"word"`
 	// Events are the interrupts and softirqs of each CPU.
 	Events []CPUEvents `json:"events,omitempty"`
 	// Memory is that of the machine.
 	Memory *MemoryLoad `json:"memory,omitempty"`
 	// SNMP has /proc/net/snmp, /proc/net/netstat and /proc/net/snmp6 with names such as
 	// "Tcp.RetransSegs" and "TcpExt.IPReversePathFilter". Absent: 0.
-	SNMP map[string]int64 `json:"snmp,omitempty"`
+	SNMP map[string]int64 `json:"snmp,omitempty" is:"word"`
 	// Own is the part of some counters of SNMP that linerate itself has caused on this host: an upper
 	// bound.
-	Own map[string]int64 `json:"own,omitempty"`
+	Own map[string]int64 `json:"own,omitempty" is:"word"`
 	// Missing lists the parts that could not be read, each with the reason.
-	Missing []string `json:"missing,omitempty"`
+	Missing []string `json:"missing,omitempty" is:"text"`
 }
 
 // InterfaceCounters are IFLA_STATS64 of one interface.
 type InterfaceCounters struct {
-	Interface string `json:"interface"`
+	Interface string `json:"interface" is:"interface"`
 	RxBytes   uint64 `json:"rx_bytes"`
 	TxBytes   uint64 `json:"tx_bytes"`
 	RxPackets uint64 `json:"rx_packets"`
@@ -115,10 +115,11 @@ type InterfaceCounters struct {
 
 // QdiscCounters are TCA_STATS2 of one queueing discipline.
 type QdiscCounters struct {
-	Interface  string `json:"interface"`
-	Kind       string `json:"kind"`
-	Handle     string `json:"handle"`
-	Parent     string `json:"parent,omitempty"` // root, ingress, or the class of another qdisc, 7:1; empty: not read
+	Interface string `json:"interface" is:"interface"`
+	Kind      string `json:"kind" is:"word"`
+	Handle    string `json:"handle" is:"word"`
+	// Parent is root, ingress, or the class of another qdisc, 7:1. Empty: it was not read.
+	Parent     string `json:"parent,omitempty" is:"word"`
 	Bytes      uint64 `json:"bytes"`
 	Packets    uint64 `json:"packets"`
 	Drops      uint64 `json:"drops"`
@@ -166,7 +167,7 @@ type Sample struct {
 	// ("41 eth0-rx-0"), as in Reading. With more than 64 CPUs there is only the sum.
 	CPU    []CPUTimes        `json:"cpu,omitempty"`
 	Events []CPUEvents       `json:"events,omitempty"`
-	IRQs   map[string]uint64 `json:"irqs,omitempty"`
+	IRQs   map[string]uint64 `json:"irqs,omitempty" is:"words"`
 	// Flows has the bytes received so far by this host's flows, by flow ID, and, if this host
 	// sends, the sender's smoothed RTT and window.
 	Flows []FlowSample `json:"flows,omitempty"`
@@ -174,7 +175,7 @@ type Sample struct {
 
 // FlowSample is a light reading of one flow at one end.
 type FlowSample struct {
-	ID            string `json:"id"`
+	ID            string `json:"id" is:"word"`
 	ReceivedBytes int64  `json:"received_bytes,omitempty"`
 	// AckedBytes is the number of bytes acknowledged so far, if this host sends. UnreadBytes is the
 	// number of bytes that wait to be read, if it receives.
@@ -198,7 +199,7 @@ type FlowSample struct {
 // CarrierLoss is an interval of the window during which an interface had no carrier or was down.
 // Times are in seconds since the beginning of the window.
 type CarrierLoss struct {
-	Interface string  `json:"interface"`
+	Interface string  `json:"interface" is:"interface"`
 	FromS     float64 `json:"from_s"`
 	ToS       float64 `json:"to_s"` // the end of the window if not Regained
 	Regained  bool    `json:"regained"`
@@ -210,8 +211,8 @@ type CarrierLoss struct {
 // and the end of the window, or the next event. A packet socket can miss packets (packet(7)), so
 // Packets shows the path, not the amount.
 type Arrival struct {
-	Flow      string `json:"flow"`
-	Interface string `json:"interface"`
+	Flow      string `json:"flow" is:"word"`
+	Interface string `json:"interface" is:"interface"`
 	Packets   int64  `json:"packets"`
 	// Events is the number of event times of the study that had passed. If there are events, LastNs
 	// is the arrival time of the last of these packets.
@@ -222,7 +223,7 @@ type Arrival struct {
 // Gap is the longest time without an arrival of a flow on any interface, among those that ended in
 // the window after the given number of events and before the next one.
 type Gap struct {
-	Flow   string `json:"flow"`
+	Flow   string `json:"flow" is:"word"`
 	Events int    `json:"events,omitempty"`
 	FromNs int64  `json:"from_ns"`
 	ToNs   int64  `json:"to_ns"`

@@ -10,23 +10,23 @@ import (
 // RouteEntry is one route of a routing table.
 type RouteEntry struct {
 	// To is the destination. Nexthops is set if there are several next hops.
-	To       string         `json:"to,omitempty"`
+	To       string         `json:"to,omitempty" is:"address"`
 	Nexthops []RouteNexthop `json:"nexthops,omitempty"`
 	Table    int            `json:"table"`
 	// Text is the route as ip-route(8) prints it, without the table.
-	Text string `json:"text"`
+	Text string `json:"text" is:"words"`
 	// Type is the route type of ip-route(8): "blackhole", "local" and so on. Absent: unicast.
-	Type string `json:"type,omitempty"`
+	Type string `json:"type,omitempty" is:"word"`
 	// Protocol is the origin of the route: "kernel", "boot", "bird" and so on, or a number. Absent:
 	// unknown.
-	Protocol string `json:"protocol,omitempty"`
+	Protocol string `json:"protocol,omitempty" is:"word"`
 	// Via and Interface are the gateway and the interface of a route with one next hop. Via is
 	// absent if the destination is on the link.
-	Via       string `json:"via,omitempty"`
-	Interface string `json:"interface,omitempty"`
+	Via       string `json:"via,omitempty" is:"peer"`
+	Interface string `json:"interface,omitempty" is:"interface"`
 	// Source is the preferred source address for packets of this host. Absent: the kernel selects
 	// one.
-	Source string `json:"source,omitempty"`
+	Source string `json:"source,omitempty" is:"address"`
 	Metric uint32 `json:"metric,omitempty"`
 	// Object is the ID of the nexthop object that the route uses. 0: none.
 	Object int `json:"object,omitempty"`
@@ -38,8 +38,8 @@ type RouteEntry struct {
 
 // RouteNexthop is a next hop of a multipath route.
 type RouteNexthop struct {
-	Interface string `json:"interface"`
-	Via       string `json:"via,omitempty"` // absent: the destination itself
+	Interface string `json:"interface" is:"interface"`
+	Via       string `json:"via,omitempty" is:"peer"` // absent: the destination itself
 	Weight    int    `json:"weight"`
 	// Down reports whether the interface is down or has no carrier.
 	Down bool `json:"down,omitempty"`

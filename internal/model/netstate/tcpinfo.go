@@ -5,7 +5,7 @@ import "slices"
 // TCPInfo has those fields of struct tcp_info (linux/tcp.h) that linerate uses. A field that the
 // kernel does not know is 0, and Lacks has its JSON name.
 type TCPInfo struct {
-	Lacks         []string `json:"lacks,omitempty"`
+	Lacks         []string `json:"lacks,omitempty" is:"word"`
 	State         uint8    `json:"state"`
 	CAState       uint8    `json:"ca_state"`
 	Retransmits   uint8    `json:"retransmits"`

@@ -3,10 +3,10 @@ package netstate
 // Transfer is what a tool that measures rates, such as iperf3(1), printed about one TCP connection or one flow of UDP
 // datagrams. What was not printed is absent.
 type Transfer struct {
-	Tool     string  `json:"tool"`               // "iperf"
-	Protocol string  `json:"protocol,omitempty"` // "tcp", "udp"
-	From     string  `json:"from,omitempty"`     // address and port of the sender
-	To       string  `json:"to,omitempty"`
+	Tool     string  `json:"tool" is:"word"`               // "iperf"
+	Protocol string  `json:"protocol,omitempty" is:"word"` // "tcp", "udp"
+	From     string  `json:"from,omitempty" is:"host"`     // address and port of the sender
+	To       string  `json:"to,omitempty" is:"host"`
 	Seconds  float64 `json:"seconds,omitempty"`
 	// SentBytes are those that the sender wrote to its socket, ReceivedBytes those that the receiver read.
 	SentBytes     *int64 `json:"sent_bytes,omitempty"`

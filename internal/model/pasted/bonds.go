@@ -282,7 +282,7 @@ func (m *machine) finishBonds() {
 			if at < 0 {
 				continue
 			}
-			if name := m.Reading.Snapshot.Interfaces[at].Master; m.bonds[name] == 0 && plainName.MatchString(name) {
+			if name := m.Reading.Snapshot.Interfaces[at].Master; m.bonds[name] == 0 && isName(name) {
 				b.Interface = name
 			}
 		}

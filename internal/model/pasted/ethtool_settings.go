@@ -114,7 +114,7 @@ func (m *machine) driver(nic *netstate.NIC, line string) bool {
 	}
 	switch row[1] {
 	case "driver":
-		if plainName.MatchString(value) || value == "" {
+		if isName(value) || value == "" {
 			nic.Driver = value
 		}
 	case "version":

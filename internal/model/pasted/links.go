@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/device"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pattern"
+	"linerate/internal/model/syntax"
 )
 
 var _ = register(
@@ -161,7 +162,7 @@ func (m *machine) beginLink(head []string) {
 			i.MTU, _ = strconv.Atoi(words[n+1])
 			i.MTU = min(max(i.MTU, 0), 1<<20)
 		case "master":
-			if plainName.MatchString(words[n+1]) {
+			if isName(words[n+1]) {
 				i.Master = words[n+1]
 			}
 		case "qlen":
@@ -181,17 +182,19 @@ func (m *machine) beginLink(head []string) {
 	}
 }
 
-// plainName matches a name that a shell takes literally (netstate.HostSnapshot.Check).
-var plainName = pattern.MustCompile(`^[0-9A-Za-z._:@/%+,=-]{1,60}$`)
+// isName reports whether a word can be the name of an interface or of a switch's port.
+func isName(word string) bool {
+	return word != "" && len(word) <= longestName && syntax.Name.Fits(word)
+}
 
-// netif returns the index of an interface, which it adds if it is new. -1: there are too many, or its
-// name must not appear in a command.
+// netif returns the index of an interface, which it adds if it is new. -1: there are too many, or it
+// cannot have this name.
 func (m *machine) netif(name string) int {
 	list := &m.Reading.Snapshot.Interfaces
 	if n, has := m.netifs[name]; has {
 		return n
 	}
-	if len(*list) >= mostInterfaces || !plainName.MatchString(name) {
+	if len(*list) >= mostInterfaces || !isName(name) {
 		return -1
 	}
 	i := netstate.InterfaceSnapshot{Interface: name, Up: true, Kind: kindOfName(name)}

@@ -484,6 +484,7 @@ func (r *reader) finish() {
 		m.Host.CPUs = max(len(m.Reading.End.Softnet), m.cpus)
 		m.Reading.Snapshot.Sysctls = m.State.Parameters
 		m.finishParts()
+		r.prune(&m.HostSnapshot)
 		r.Machines = append(r.Machines, m.HostSnapshot)
 	}
 }

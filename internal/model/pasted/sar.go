@@ -160,7 +160,7 @@ func (m *machine) rates(in interval, t sarTable, words []string) bool {
 			return false
 		}
 		of, prefix = subject{part: "softnet"}, words[0]+" "
-	case !plainName.MatchString(words[0]):
+	case !isName(words[0]):
 		return false
 	default:
 		of = subject{"interface counters", words[0]}

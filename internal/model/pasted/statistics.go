@@ -43,7 +43,7 @@ func (m *machine) statistic(nic *netstate.NIC, line string) bool {
 func (m *machine) finishNICs() {
 	for n := range m.State.NICs {
 		nic := &m.State.NICs[n]
-		if !plainName.MatchString(nic.Driver) {
+		if !isName(nic.Driver) {
 			nic.Driver = ""
 		}
 		at := m.netif(nic.Interface)

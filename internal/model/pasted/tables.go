@@ -135,7 +135,7 @@ func (m *machine) neighbour(line string) bool {
 	// Without a MAC address, only ip(8) has other states than that arp(8) prints: behind an interface,
 	// or alone if the command has that.
 	unanswered := state == "INCOMPLETE" || state != "" && (rest[0] == "dev" || m.command.has("dev"))
-	if n.MAC == "" && !unanswered || n.Interface != "" && !plainName.MatchString(n.Interface) {
+	if n.MAC == "" && !unanswered || n.Interface != "" && !isName(n.Interface) {
 		return false
 	}
 	if len(m.Reading.Snapshot.Neighbours) < mostRows {

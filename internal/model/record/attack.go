@@ -31,12 +31,12 @@ type AttackCounts struct {
 	Open   int64 `json:"open,omitempty"`
 	Closed int64 `json:"closed,omitempty"`
 	// Mode is how frames were passed to the kernel: bpf or af_packet.
-	Mode string `json:"mode,omitempty"`
+	Mode string `json:"mode,omitempty" is:"words"`
 	// Lateness is the delay between the scheduled time and the system call that sent the frames. A
 	// call that sends several frames counts once.
 	Lateness *Distribution `json:"lateness,omitempty"`
 	// Error is why the attack ended before the window did. Empty: it ran until the end.
-	Error string `json:"error,omitempty"`
+	Error string `json:"error,omitempty" is:"text"`
 }
 
 // FallsShort reports whether the host sent less than 98 % of what the study requests, in frames or

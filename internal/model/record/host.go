@@ -95,7 +95,7 @@ const (
 // what the tracepoint does not see, or counters alone.
 type DropSource struct {
 	Host string `json:"host"`
-	By   string `json:"by"`            // kfree_skb, counters
+	By   string `json:"by" is:"words"` // kfree_skb, counters
 	Why  string `json:"why,omitempty"` // for counters: why the tracepoint was not used
 	// Unspecified and Lost are as in netstate.KernelDrops.
 	Unspecified int64 `json:"unspecified,omitempty"`
@@ -144,28 +144,28 @@ type Unevaluated struct {
 // Drop counts packets that were not delivered: the value of a counter, or the drops for which the
 // kernel gives the same reason.
 type Drop struct {
-	Host    string `json:"host"`
-	Where   string `json:"where"`   // an interface, a protocol or a qdisc
-	Counter string `json:"counter"` // name of the counter, or the reason
+	Host    string `json:"host" is:"host"`
+	Where   string `json:"where" is:"words"`   // an interface, a protocol or a qdisc
+	Counter string `json:"counter" is:"words"` // name of the counter, or the reason
 	// Packets is the count between the readings or, with one reading (Boot), since boot.
 	Packets int64  `json:"packets"`
 	Boot    bool   `json:"since_boot,omitempty"`
-	Verdict string `json:"verdict"` // Harmful, Harmless, Unknown
-	Why     string `json:"why"`
+	Verdict string `json:"verdict" is:"words"` // Harmful, Harmless, Unknown
+	Why     string `json:"why" is:"text"`
 	// Cause is the cause of the finding about these packets, which puts Why into words. Apart says
 	// how many of them may have another cause.
-	Cause cause.Code  `json:"cause,omitempty"`
+	Cause cause.Code  `json:"cause,omitempty" is:"words"`
 	Apart *fact.Apart `json:"apart,omitempty"`
 	// Kind says what dropped the packets (DropRing, …). Absent: Counter or Cause says it. Named
 	// belongs to Kind: the peer that the packets may come from, an interface, or an nftables rule.
-	Kind  string `json:"kind,omitempty"`
-	Named string `json:"named,omitempty"`
+	Kind  string `json:"kind,omitempty" is:"words"`
+	Named string `json:"named,omitempty" is:"words"`
 	// By and the following fields up to MoreRules describe drops for which the kernel gives a
 	// reason.
-	By        string `json:"by,omitempty"` // kfree_skb; absent for a counter
-	Direction string `json:"direction,omitempty"`
-	Protocol  string `json:"protocol,omitempty"`
-	Place     string `json:"place,omitempty"`
+	By        string `json:"by,omitempty" is:"words"` // kfree_skb; absent for a counter
+	Direction string `json:"direction,omitempty" is:"words"`
+	Protocol  string `json:"protocol,omitempty" is:"words"`
+	Place     string `json:"place,omitempty" is:"words"`
 	MoreRules int    `json:"more_rules,omitempty"` // of the firewall, besides that in Place
 	// Again reports whether other Drops, with a reason, count the packets of this counter too.
 	Again bool `json:"again,omitempty"`

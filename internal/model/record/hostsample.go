@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/model/fact"
 	"linerate/internal/model/netstate"
+	"linerate/internal/model/syntax"
 )
 
 // HostSampleSchema is the schema name and version of HostSample.
@@ -17,9 +18,9 @@ const HostSampleSchema = "linerate.top/v1"
 // top --json`. Shares are fractions from 0 to 1. A counter that decreased, as when a driver was
 // reloaded, counts as 0.
 type HostSample struct {
-	Schema  string    `json:"schema"`
-	Version string    `json:"version"` // of linerate
-	Host    string    `json:"host"`
+	Schema  string    `json:"schema" is:"word"`
+	Version string    `json:"version" is:"words"` // of linerate
+	Host    string    `json:"host" is:"host"`
 	Taken   time.Time `json:"taken"` // when the second reading was complete
 	WindowS float64   `json:"window_s"`
 	UptimeS float64   `json:"uptime_s,omitempty"`
@@ -38,14 +39,14 @@ type HostSample struct {
 	// Findings are the results of the rules of `linerate doctor`.
 	Findings []Finding `json:"findings,omitempty"`
 	// Missing lists the parts that could not be read, each with the reason.
-	Missing []string `json:"missing,omitempty"`
+	Missing []string `json:"missing,omitempty" is:"text"`
 }
 
 // InterfaceRates is the traffic of an interface.
 type InterfaceRates struct {
-	Interface string `json:"interface"`
-	Kind      string `json:"kind,omitempty"`   // the kernel's link kind; absent for hardware
-	Master    string `json:"master,omitempty"` // the bridge or bond that it belongs to
+	Interface string `json:"interface" is:"interface"`
+	Kind      string `json:"kind,omitempty" is:"word"`        // the kernel's link kind; absent for hardware
+	Master    string `json:"master,omitempty" is:"interface"` // the bridge or bond that it belongs to
 	Up        bool   `json:"up"`
 	// Rates count what the interface counts, headers included. If the qdisc of a virtual interface
 	// counts more, that is used for transmission, because it counts each segment of a GSO packet.
@@ -58,7 +59,7 @@ type InterfaceRates struct {
 	// unknown. TxLimiter is the kind of the shaper.
 	RxLimitBps float64 `json:"rx_limit_bps,omitempty"`
 	TxLimitBps float64 `json:"tx_limit_bps,omitempty"`
-	TxLimiter  string  `json:"tx_limiter,omitempty"`
+	TxLimiter  string  `json:"tx_limiter,omitempty" is:"word"`
 	// Shares are fractions of the limits. For a link they include preamble, frame check sequence
 	// and gap of each packet.
 	RxShare float64 `json:"rx_share,omitempty"`
@@ -93,8 +94,8 @@ func (c CPURates) Busy() float64 { return c.User + c.System + c.IRQ + c.SoftIRQ 
 // QueueRates is the traffic of one queue of an interface: a queueing discipline, or a queue of the
 // NIC if its driver counts each.
 type QueueRates struct {
-	Interface string `json:"interface"`
-	Queue     string `json:"queue"` // "fq_codel 8001:", "rx-0"
+	Interface string `json:"interface" is:"interface"`
+	Queue     string `json:"queue" is:"words"` // "fq_codel 8001:", "rx-0"
 	// WindowS is the time between the readings of the queues of a NIC, which are less frequent. 0:
 	// HostSample.WindowS.
 	WindowS   float64 `json:"window_s,omitempty"`
@@ -123,10 +124,10 @@ const MostFlows = 100
 
 // FlowRates has the rates and state of a TCP connection.
 type FlowRates struct {
-	Local   string `json:"local"`
-	Remote  string `json:"remote"`
-	State   string `json:"state"`
-	Program string `json:"program,omitempty"` // absent: unknown
+	Local   string `json:"local" is:"socket"`
+	Remote  string `json:"remote" is:"socket"`
+	State   string `json:"state" is:"word"`
+	Program string `json:"program,omitempty" is:"words"` // absent: unknown
 	// TxBps is the rate of acknowledged data, RxBps that of received data, both without headers.
 	TxBps float64 `json:"tx_bps"`
 	RxBps float64 `json:"rx_bps"`
@@ -141,10 +142,10 @@ type FlowRates struct {
 	// LimitedBy is what limits the sender (docs/limits.md). Empty: it sends nothing, or the limit
 	// is unknown. LimitedFacts has the evidence. LimitedWhy is the same in words, which package
 	// wording adds; samples that an earlier version stored have only LimitedWhy.
-	LimitedBy         string      `json:"limited_by,omitempty"`
+	LimitedBy         string      `json:"limited_by,omitempty" is:"words"`
 	LimitedFacts      []fact.Fact `json:"limited_facts,omitempty"`
-	LimitedWhy        string      `json:"limited_why,omitempty"`
-	CongestionControl string      `json:"congestion_control,omitempty"`
+	LimitedWhy        string      `json:"limited_why,omitempty" is:"text"`
+	CongestionControl string      `json:"congestion_control,omitempty" is:"word"`
 }
 
 // LargestHostSample limits the size of a HostSample as a line of JSON, in bytes.
@@ -163,7 +164,7 @@ func ParseHostSample(line []byte) (s HostSample, err error) {
 }
 
 // Check returns an error if a sample made by another program has the wrong schema, no host, an
-// impossible window or too long lists.
+// impossible window, too long lists, or a string that is not what its field declares.
 func (s *HostSample) Check() error {
 	switch {
 	case s.Schema != HostSampleSchema:
@@ -178,5 +179,5 @@ func (s *HostSample) Check() error {
 			"it has %d interfaces, %d CPUs, %d queues and %d flows: expected at most %d of each, and %d flows",
 			len(s.Interfaces), len(s.CPUs), len(s.Queues), len(s.Flows), netstate.MostInterfaces, MostFlows)
 	}
-	return nil
+	return syntax.Check(s)
 }

@@ -10,7 +10,7 @@ type Application struct {
 	Errors int64 `json:"errors,omitempty"`
 	// Outcomes counts the transactions of the window by answer, or by the reason why there was
 	// none.
-	Outcomes map[string]int64 `json:"outcomes,omitempty"`
+	Outcomes map[string]int64 `json:"outcomes,omitempty" is:"words"`
 	// Phases has the time of each phase of the window's transactions, for those that had it. Slow
 	// has the causes of the slowest transactions.
 	Phases []PhaseTimes `json:"phases,omitempty"`
@@ -38,7 +38,7 @@ func (p Phase) String() string { return phaseNames[p] }
 
 // PhaseTimes has the times of a phase in the transactions that had it.
 type PhaseTimes struct {
-	Phase string        `json:"phase"`
+	Phase string        `json:"phase" is:"words"`
 	Times *Distribution `json:"times"`
 }
 
@@ -60,7 +60,7 @@ func SlowPhase(p Phase) SlowCause { return SlowCause(p.String()) }
 type Slow struct {
 	Count   int64               `json:"count"`
 	LeastUs float64             `json:"least_us"` // time of the fastest of them
-	Causes  map[SlowCause]int64 `json:"causes"`
+	Causes  map[SlowCause]int64 `json:"causes" is:"words"`
 }
 
 // Add adds the slowest transactions of another flow.

@@ -7,11 +7,11 @@ import (
 
 // SwitchReading is what a switch reported about its ports by SNMP in a trial.
 type SwitchReading struct {
-	Switch string `json:"switch"`
+	Switch string `json:"switch" is:"name"`
 	// System is its sysName and the beginning of its sysDescr.
-	System string `json:"system,omitempty"`
+	System string `json:"system,omitempty" is:"text"`
 	// Missing says why there are no figures of any port. Empty: Ports has those that there are.
-	Missing string `json:"missing,omitempty"`
+	Missing string `json:"missing,omitempty" is:"text"`
 	// RefreshS is the interval at which the switch refreshes its counters, in seconds, as seen in
 	// this trial or before. Pauses of the traffic can make it longer. 0: the switch seems to read
 	// the counters at each request.
@@ -30,20 +30,20 @@ const MostForwarded = 256
 // SwitchPort is the traffic of a port of a switch between FromNs and ToNs on the conductor's clock.
 // This is the window or, if the switch rarely refreshes its counters, a part of it.
 type SwitchPort struct {
-	Port string `json:"port"` // its name in the study
-	Peer string `json:"peer"` // the other end of its link, "host.interface"
+	Port string `json:"port" is:"words"` // its name in the study
+	Peer string `json:"peer" is:"name"`  // the other end of its link, "host.interface"
 	// Name, Alias and Index are ifName, ifAlias and ifIndex. Found says how the port was found.
-	Name  string `json:"if_name,omitempty"`
-	Alias string `json:"if_alias,omitempty"`
+	Name  string `json:"if_name,omitempty" is:"words"`
+	Alias string `json:"if_alias,omitempty" is:"text"`
 	Index int    `json:"if_index,omitempty"`
 	Type  int    `json:"if_type,omitempty"` // ifType (IANAifType-MIB): 6 is an Ethernet, 161 an aggregate
-	Found string `json:"found,omitempty"`
+	Found string `json:"found,omitempty" is:"text"`
 	// SpeedBps is ifHighSpeed. 0: unknown.
 	SpeedBps float64 `json:"speed_bps,omitempty"`
 	// Bits is the size of its octet counters, 64 or 32.
 	Bits int `json:"counter_bits,omitempty"`
 	// Missing says why there are no figures; all fields below are then 0. Empty: there are figures.
-	Missing string `json:"missing,omitempty"`
+	Missing string `json:"missing,omitempty" is:"text"`
 	FromNs  int64  `json:"from_ns,omitempty"`
 	ToNs    int64  `json:"to_ns,omitempty"`
 	// DoubtS is the possible error of the time between FromNs and ToNs, in seconds: it is unknown
@@ -51,7 +51,7 @@ type SwitchPort struct {
 	DoubtS   float64        `json:"doubt_s,omitempty"`
 	Counters SwitchCounters `json:"counters"`
 	// Lacks lists counters that the switch does not have; they are 0.
-	Lacks []string `json:"lacks,omitempty"`
+	Lacks []string `json:"lacks,omitempty" is:"text"`
 }
 
 // SwitchCounters are the counters of a port of a switch (RFC 2863). In is what the port received.

@@ -114,14 +114,14 @@ type Clock struct {
 
 // Applied is a setting that was made, with its value before and after.
 type Applied struct {
-	Host string `json:"host"`
-	Kind string `json:"kind"`
+	Host string `json:"host" is:"host"`
+	Kind string `json:"kind" is:"words"`
 	// Scope is namespace or machine.
-	Scope string `json:"scope"`
+	Scope string `json:"scope" is:"words"`
 	// What names what was set: "net.ipv4.conf.all.arp_ignore".
-	What  string `json:"what"`
-	Prior string `json:"prior"` // "absent" if there was none
-	New   string `json:"new"`
+	What  string `json:"what" is:"text"`
+	Prior string `json:"prior" is:"text"` // "absent" if there was none
+	New   string `json:"new" is:"text"`
 }
 
 // Unconnected counts the flows of the trial that have no connection.

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"linerate/internal/control/notebook"
+	"linerate/internal/model/syntax"
 )
 
 // pack returns value as gzip-compressed JSON. A trial is mostly counters read twice and shrinks to a seventh
@@ -25,7 +26,7 @@ func pack(value any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unpack reads what pack wrote.
+// unpack reads what pack wrote, or what another program did: the document's strings are checked.
 func unpack(packed []byte, value any) error {
 	var text []byte
 	z, err := gzip.NewReader(bytes.NewReader(packed))
@@ -34,6 +35,9 @@ func unpack(packed []byte, value any) error {
 	}
 	if err == nil {
 		err = json.Unmarshal(text, value)
+	}
+	if err == nil {
+		err = syntax.Check(value)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", notebook.ErrDamaged, err)
