@@ -155,6 +155,9 @@ func (d *device) walk(ctx context.Context, column string, most int, row func(ind
 
 // status returns the error in a reply.
 func status(reply *gosnmp.SnmpPacket) error {
+	if reply.PDUType != gosnmp.GetResponse && reply.PDUType != gosnmp.Report {
+		return errors.New("its reply is no response")
+	}
 	switch reply.Error {
 	case gosnmp.NoError:
 		return nil

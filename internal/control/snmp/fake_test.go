@@ -26,9 +26,12 @@ type fake struct {
 	// delay is before each answer, and garbled replaces it; nil: it is an answer.
 	delay   atomic.Int64
 	garbled func([]byte) []byte
-	silent  atomic.Bool
-	asked   atomic.Int64
-	conn    *net.UDPConn
+	// turned changes the reply to a request, and before are messages that are sent before each. Nil: none.
+	turned func(reply *gosnmp.SnmpPacket, bulk bool)
+	before func(request []byte) [][]byte
+	silent atomic.Bool
+	asked  atomic.Int64
+	conn   *net.UDPConn
 }
 
 const community = "swordfish"
@@ -109,6 +112,11 @@ func (f *fake) serve() {
 			if f.silent.Load() {
 				continue
 			}
+			if f.before != nil {
+				for _, message := range f.before(slices.Clone(buffer[:n])) {
+					_, _ = f.conn.WriteToUDP(message, from)
+				}
+			}
 			answer := f.answer(slices.Clone(buffer[:n]))
 			if answer != nil {
 				time.AfterFunc(time.Duration(f.delay.Load()), func() { _, _ = f.conn.WriteToUDP(answer, from) })
@@ -165,7 +173,11 @@ func (f *fake) answer(request []byte) []byte {
 			add(strings.Trim(strings.ReplaceAll(fmt.Sprint(oids[at+k]), " ", "."), "[]"))
 		}
 	}
+	bulk := packet.PDUType == gosnmp.GetBulkRequest
 	packet.PDUType, packet.Variables, packet.Error = gosnmp.GetResponse, list, gosnmp.NoError
+	if f.turned != nil {
+		f.turned(packet, bulk)
+	}
 	answer, err := packet.MarshalMsg()
 	if err == nil && f.garbled != nil {
 		answer = f.garbled(answer)
