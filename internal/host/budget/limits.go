@@ -2,6 +2,7 @@ package budget
 
 import (
 	"cmp"
+	"fmt"
 	"runtime"
 
 	"linerate/internal/kernel/proc"
@@ -26,7 +27,18 @@ const (
 	// connections.
 	spareDescriptors = 64
 	spareThreads     = 32
+	// leastDescriptors are enough for the listeners, the runtime and one client with one flow.
+	leastDescriptors = 32
 )
+
+// Enough returns an error with the name of the limit if this process may open too few files to serve a client.
+func Enough() error {
+	if limit := proc.MaxOpenFiles(); limit > 0 && limit < leastDescriptors {
+		return fmt.Errorf("RLIMIT_NOFILE is %d: a server needs at least %d open files (LimitNOFILE= of a unit, ulimit -n)",
+			limit, leastDescriptors)
+	}
+	return nil
+}
 
 // New returns the budget of a server for this many clients, each limited by bounds, on this machine.
 func New(clients int, bounds message.Bounds) *Budget {

@@ -66,6 +66,29 @@ func TestFewDescriptors(t *testing.T) {
 	})
 }
 
+// TestTooFewDescriptors: a server that may open too few files to serve anybody says so at once, and one that may open
+// as many as that says serves a client.
+func TestTooFewDescriptors(t *testing.T) {
+	kerneltest.Parallel(t)
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
+		for _, limit := range []string{"12", "16", "31"} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			command := serverCommand()
+			cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", "ulimit -n " + limit + ` && exec "$0" "$@"`,
+				command.Path}, command.Args[1:]...)...)
+			cmd.Env = command.Env
+			said, err := cmd.CombinedOutput()
+			if err == nil || cmd.ProcessState.ExitCode() != ExitFailed || strings.Count(string(said), "\n") != 1 ||
+				!strings.Contains(string(said), "RLIMIT_NOFILE is "+limit+": a server needs at least 32") {
+				t.Errorf("%s files: %v, %q", limit, err, said)
+			}
+		}
+		startServerIn(t, "ulimit -n 32").measure(t)
+	})
+}
+
 // TestFewThreads: a server of an ordinary user with a small RLIMIT_NPROC. A process that
 // cannot make a thread ends.
 func TestFewThreads(t *testing.T) {

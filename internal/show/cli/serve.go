@@ -17,6 +17,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
 	"linerate/internal/control/measure"
+	"linerate/internal/host/budget"
 	"linerate/internal/host/serve"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/unit"
@@ -169,6 +170,9 @@ func (f *serveFlags) options() (serve.Options, error) {
 
 func (f *serveFlags) serve(ctx context.Context, s streams) error {
 	o, err := f.options()
+	if err == nil {
+		err = budget.Enough()
+	}
 	if err != nil {
 		return err
 	}
