@@ -62,7 +62,8 @@ func TestHostileAgents(t *testing.T) {
 			return list
 		}),
 		"long index": rows(func(column string, n int) []gosnmp.SnmpPDU {
-			return []gosnmp.SnmpPDU{pdu(fmt.Sprint(column, ".", n, strings.Repeat(".4294967295", 100)), gosnmp.Integer, n)}
+			oid := fmt.Sprint(column, ".", n, strings.Repeat(".4294967295", 100))
+			return []gosnmp.SnmpPDU{pdu(oid, gosnmp.Integer, n)}
 		}),
 		"huge text":     each(gosnmp.OctetString, strings.Repeat("\x1b[2J$(reboot)\u2028", 2000)),
 		"negative":      each(gosnmp.Integer, -1<<31),
@@ -73,8 +74,10 @@ func TestHostileAgents(t *testing.T) {
 		"an error":      func(f *fake) { f.turned = func(r *gosnmp.SnmpPacket, _ bool) { r.Error = gosnmp.GenErr } },
 		"unknown error": func(f *fake) { f.turned = func(r *gosnmp.SnmpPacket, _ bool) { r.Error = 200 } },
 		"other request": func(f *fake) { f.turned = func(r *gosnmp.SnmpPacket, _ bool) { r.RequestID += 7 } },
-		"a request":     func(f *fake) { f.turned = func(r *gosnmp.SnmpPacket, _ bool) { r.PDUType = gosnmp.GetRequest } },
-		"trickle":       func(f *fake) { f.delay.Store(int64(patience) * 9 / 10) },
+		"a request": func(f *fake) {
+			f.turned = func(r *gosnmp.SnmpPacket, _ bool) { r.PDUType = gosnmp.GetRequest }
+		},
+		"trickle": func(f *fake) { f.delay.Store(int64(patience) * 9 / 10) },
 		"flood of others": func(f *fake) {
 			f.before = func(request []byte) (list [][]byte) {
 				packet, err := (&gosnmp.GoSNMP{Version: gosnmp.Version2c}).SnmpDecodePacket(request)

@@ -34,8 +34,8 @@ const (
 // Enough returns an error with the name of the limit if this process may open too few files to serve a client.
 func Enough() error {
 	if limit := proc.MaxOpenFiles(); limit > 0 && limit < leastDescriptors {
-		return fmt.Errorf("RLIMIT_NOFILE is %d: a server needs at least %d open files (LimitNOFILE= of a unit, ulimit -n)",
-			limit, leastDescriptors)
+		return fmt.Errorf("RLIMIT_NOFILE is %d: a server needs at least %d open files (LimitNOFILE= of a unit, "+
+			"ulimit -n)", limit, leastDescriptors)
 	}
 	return nil
 }

@@ -76,8 +76,8 @@ func TestTooFewDescriptors(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			command := serverCommand()
-			cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", "ulimit -n " + limit + ` && exec "$0" "$@"`,
-				command.Path}, command.Args[1:]...)...)
+			cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{"-c",
+				"ulimit -n " + limit + ` && exec "$0" "$@"`, command.Path}, command.Args[1:]...)...)
 			cmd.Env = command.Env
 			said, err := cmd.CombinedOutput()
 			if err == nil || cmd.ProcessState.ExitCode() != ExitFailed || strings.Count(string(said), "\n") != 1 ||
@@ -186,4 +186,28 @@ func controlGroup(t *testing.T, controller string, limits []string) (dir, limit 
 	}
 	kerneltest.Without(t, "needs a control group that may have one below it with the controller "+controller)
 	return "", ""
+}
+
+// TestReplacedProgram: a server whose program a package has replaced goes on, also where it starts processes of its own
+// for a flow's connections.
+func TestReplacedProgram(t *testing.T) {
+	kerneltest.Parallel(t)
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
+		installed, err := exec.LookPath("linerate")
+		if err != nil {
+			t.Fatal(err)
+		}
+		program := filepath.Join(t.TempDir(), "linerate")
+		kerneltest.Do(t, "cp", installed, program)
+		s := startServerIn(t, "ulimit -n 200 && exec "+program+` "$@"`, "--max-connections", "1000")
+		kerneltest.Do(t, "sh", "-c", "echo 'exit 1' >"+program+".new && mv "+program+".new "+program)
+		s.measure(t)
+		cmd := exec.CommandContext(t.Context(), "linerate", "measure", "127.0.0.1:"+hostilePort, "--duration", "300ms",
+			"--no-save", "--quiet", "--protocol", "rr", "--connections", "400")
+		if out, err := cmd.CombinedOutput(); !strings.Contains(string(out), "400 open") {
+			t.Errorf("%v, %s", err, out)
+		}
+		s.reading(t) // it lives
+	})
 }
