@@ -90,7 +90,11 @@ func Read(ctx context.Context, o Options) (netstate.HostSnapshot, error) {
 	part(&s.State, "kernel log", func() (err error) { s.State.Log, err = kernelLog(); return err })
 	s.State.KernelDrops = trace.drops
 	s.State.Parts = slices.Insert(s.State.Parts, 0, trace.part) // in the order of reading
-	s.Reading.Snapshot.Missing = append(s.Reading.Snapshot.Missing, syntax.Prune(&s)...)
+	now := sched.Now()
+	for _, why := range syntax.Prune(&s) {
+		s.State.Parts = append(s.State.Parts, netstate.StatePart{Part: netstate.PartNames, BeganNs: now, EndedNs: now,
+			Missing: why})
+	}
 	return s, ctx.Err()
 }
 

@@ -148,6 +148,19 @@ type StatePart struct {
 	Missing string `json:"missing,omitempty" is:"text"`
 }
 
+// PartNames is the part of what a snapshot leaves out because of a string that is not what its field declares.
+const PartNames = "names"
+
+// LeftOut returns the reasons of the parts PartNames.
+func (s *HostState) LeftOut() (why []string) {
+	for _, p := range s.Parts {
+		if p.Part == PartNames {
+			why = append(why, p.Missing)
+		}
+	}
+	return why
+}
+
 // MostNexthops limits the nexthop objects of a host.
 const MostNexthops = 4096
 

@@ -187,6 +187,9 @@ func (f doctorFlags) evaluate(s streams, in inputs) error {
 	}
 	for _, s := range in.snapshots {
 		e.Probes = append(e.Probes, s.State.Probes...)
+		for _, why := range s.State.LeftOut() {
+			e.NotUnderstood = append(e.NotUnderstood, s.Reading.Host+": "+why)
+		}
 	}
 	e = wording.Evaluation(e)
 	if err := applyAccepted(s.err, &e); err != nil {
