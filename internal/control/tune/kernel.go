@@ -58,6 +58,18 @@ func AskKernel(files []settingfile.File) *tuning.Kernel {
 	return k
 }
 
+// Matching returns what lists the parameters that match a pattern: those that this machine has, or, elsewhere,
+// those that are known of kernels.
+func Matching(elsewhere bool) func(pattern string) []string {
+	if elsewhere || runtime.GOOS != "linux" {
+		return tuning.Matching
+	}
+	return func(pattern string) []string {
+		keys, _ := proc.Sysctls{}.Match(pattern) // none: it is no pattern of parameters
+		return keys
+	}
+}
+
 // askQdisc enters whether the kernel was built with a queueing discipline, if its configuration
 // can be read and has an option for it.
 func askQdisc(name string, built map[string]bool) {

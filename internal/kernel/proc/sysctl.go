@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,14 +22,12 @@ import (
 // opens them; Root lets tests use another tree.
 type Sysctls struct{ Root string }
 
+func (s Sysctls) root() string { return cmp.Or(s.Root, "/proc/sys") }
+
 // path turns net.ipv4.conf.eth0/100.rp_filter into
 // net/ipv4/conf/eth0.100/rp_filter: dots separate, and a slash stands for a dot
 // inside a part, as in sysctl(8).
 func (s Sysctls) path(key string) (string, error) {
-	root := s.Root
-	if root == "" {
-		root = "/proc/sys"
-	}
 	parts := strings.Split(key, ".")
 	for i, part := range parts {
 		part = strings.ReplaceAll(part, "/", ".")
@@ -39,7 +38,7 @@ func (s Sysctls) path(key string) (string, error) {
 		}
 		parts[i] = part
 	}
-	return filepath.Join(root, filepath.Join(parts...)), nil
+	return filepath.Join(s.root(), filepath.Join(parts...)), nil
 }
 
 // Read returns a parameter, with one space between several values. The error is a
@@ -136,23 +135,16 @@ func lockHolder(f *os.File) string {
 	return ""
 }
 
-// Match lists the existing keys that match pattern, a key in which one part may
-// be *: net.ipv4.conf.*.rp_filter.
-func (s Sysctls) Match(pattern string) ([]string, error) {
-	before, after, found := strings.Cut(pattern, ".*.")
-	if !found {
-		return nil, fmt.Errorf("%q: expected a * between dots", pattern)
+// Match lists the existing keys that match a pattern (glob(7)): net.ipv4.conf.*.rp_filter.
+func (s Sysctls) Match(pattern string) (keys []string, err error) {
+	if _, err := s.path(strings.NewReplacer("*", "x", "?", "x", "[", "x").Replace(pattern)); err != nil {
+		return nil, err
 	}
-	entries, err := s.entries(before)
-	var keys []string
-	for _, entry := range entries {
-		key := before + "." + strings.ReplaceAll(entry.Name(), ".", "/") + "." + after
-		path, err := s.path(key)
-		if err != nil {
-			return nil, err
-		}
-		if info, err := os.Stat(path); err == nil && !info.IsDir() {
-			keys = append(keys, key)
+	swap := strings.NewReplacer(".", "/", "/", ".")
+	names, err := filepath.Glob(filepath.Join(s.root(), swap.Replace(pattern)))
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil && !info.IsDir() {
+			keys = append(keys, swap.Replace(strings.TrimPrefix(name, s.root()+"/")))
 		}
 	}
 	slices.Sort(keys)

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"linerate/internal/model/pattern"
 )
 
 // File is the parsed content of a file.
@@ -22,6 +24,8 @@ type File struct {
 	System string
 	// Lines are the parameters that it sets, in the order in which they are set.
 	Lines []Line
+	// Excludes are lines "-KEY", which keep patterns of lists from a parameter.
+	Excludes []Line
 	// Apart has the other lines of the file, such as other sections of a profile.
 	Apart []Apart
 	// Documents describes each document of a file with several. Nil: there is one.
@@ -44,7 +48,7 @@ type Line struct {
 	File string
 	Line int
 	// Key has dots as separators, regardless of how it was written. A dot inside a part is a slash,
-	// as in sysctl(8).
+	// as in sysctl(8). It may be a pattern until Expand.
 	Key   string
 	Value string
 
@@ -67,6 +71,8 @@ type Line struct {
 	// namespaces of its own, in which parameters of the machine cannot be set.
 	Within    string
 	Container bool
+
+	listed bool // it is a line of a list, such as sysctl.conf
 }
 
 // Where returns file:line.
@@ -128,8 +134,8 @@ func (f *File) apart(kind Kind, n int, text, why string, instead ...string) {
 	f.Apart = append(f.Apart, Apart{File: f.Name, Line: n, Text: short(text), Why: why, Instead: instead, Kind: kind})
 }
 
-// aPattern says that a key stands for several parameters.
-const aPattern = "a pattern for several parameters: write them one by one to have them looked at"
+// redirected matches what a shell refuses, or takes for a file of that name: a redirection to a pattern.
+var redirected = pattern.MustCompile(`>\s*["']?/proc/sys/[^\s"';]*[*?\[]`)
 
 // set appends a parameter whose name and value were found as they are, and not in a line of
 // sysctl.conf. Text is what is shown if it is none.
@@ -138,8 +144,11 @@ func (f *File) set(l Line, text string) {
 	switch {
 	case l.Key == "" || strings.ContainsAny(l.Key, " \t\r\n\v\f=\u0085\u00a0") || l.Value == "":
 		f.apart(Wrong, l.Line, text, "expected a name and a value")
-	case strings.ContainsAny(l.Key, "*?["):
-		f.apart(Unread, l.Line, text, aPattern)
+	case l.IsPattern() && f.Format == scriptFile && redirected.MatchString(text):
+		f.apart(Wrong, l.Line, text, "a shell redirects to one file: write a loop over the names, or "+
+			"use tee(1)")
+	case l.IsPattern() && (l.Within != "" || f.Format != scriptFile):
+		f.apart(Unread, l.Line, text, "a pattern for several parameters: write them one by one to have them looked at")
 	default:
 		f.Lines = append(f.Lines, l)
 	}

@@ -16,10 +16,12 @@ func TestSysctlConf(t *testing.T) {
 		"-net/ipv4/conf/eth0.100/rp_filter=0\nnet.core.rmem_max = \"1048576\"\nnet.ipv4.conf.*.rp_filter = "+
 		"0\nrubbish\n= 1\nnet.ipv4.tcp_sack =\n-net.ipv4.conf.lo.rp_filter\ntwo words = 1\n"), "")
 	want := []Line{
-		{File: "99-net.conf", Line: 4, Key: "net.ipv4.tcp_rmem", Value: "4096 87380 16777216"},
-		{File: "99-net.conf", Line: 5, Key: "net.ipv4.conf.eth0/100.rp_filter", Value: "0", Optional: true},
-		{File: "99-net.conf", Line: 6, Key: "net.core.rmem_max", Value: "1048576",
+		{File: "99-net.conf", Line: 4, Key: "net.ipv4.tcp_rmem", Value: "4096 87380 16777216", listed: true},
+		{File: "99-net.conf", Line: 5, Key: "net.ipv4.conf.eth0/100.rp_filter", Value: "0", Optional: true,
+			listed: true},
+		{File: "99-net.conf", Line: 6, Key: "net.core.rmem_max", Value: "1048576", listed: true,
 			Slip: "the quotes become part of the value", Written: `net.core.rmem_max = "1048576"`},
+		{File: "99-net.conf", Line: 7, Key: "net.ipv4.conf.*.rp_filter", Value: "0", listed: true},
 	}
 	if !reflect.DeepEqual(f.Lines, want) || f.System != opsystem.Linux || f.Format != sysctlConf {
 		t.Errorf("%s %s %+v", f.System, f.Format, f.Lines)
@@ -30,7 +32,7 @@ func TestSysctlConf(t *testing.T) {
 			wrong = append(wrong, a.Line)
 		}
 	}
-	if !slices.Equal(wrong, []int{8, 9, 10, 12}) || len(f.Apart) != 6 {
+	if !slices.Equal(wrong, []int{8, 9, 10, 12}) || len(f.Apart) != 5 {
 		t.Errorf("apart: %+v", f.Apart)
 	}
 }

@@ -169,6 +169,9 @@ func (s *script) assign(e shellscript.Event, words []shellscript.Word, writes bo
 		switch {
 		case !assigned && !writes: // it is shown
 			continue
+		case strings.ContainsAny(key, "*?[") && value != "":
+			s.note(Wrong, e, "sysctl(8) takes patterns in files, and none on its command line: "+w.Text)
+			continue
 		case !assigned || key == "" || value == "":
 			s.note(Wrong, e, "expected KEY=VALUE, not "+strconv.Quote(w.Text))
 			continue

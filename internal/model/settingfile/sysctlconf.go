@@ -20,7 +20,8 @@ const (
 var _ = register(&format{
 	name: sysctlConf, label: "sysctl.conf", manual: "sysctl.conf(5), sysctl.d(5)",
 	by: "`sysctl.conf`, `sysctl.d`; otherwise every file that is nothing else",
-	yields: "`key = value`; `#` and `;` begin comments, `-` before the key ignores errors; patterns are not read. Of " +
+	yields: "`key = value`; `#` and `;` begin comments, `-` before the key ignores errors; patterns of names, " +
+		"and `-key` that excludes one from them. Of " +
 		"FreeBSD, OpenBSD and macOS by their keys, or `--system`",
 	named: func(base, dir string) bool {
 		return base == "sysctl.conf" || dir == "sysctl.d"
@@ -164,7 +165,13 @@ func (f *File) sysctl(n int, line string) {
 	key = strings.TrimSpace(key)
 	switch {
 	case !found && optional && key != "":
-		f.apart(Note, n, text, "keeps an earlier pattern from setting "+key)
+		l := Line{File: f.Name, Line: n, Key: dotted(key)}
+		if l.IsPattern() {
+			f.apart(Odd, n, text, "a pattern excludes nothing: write each name")
+			return
+		}
+		f.apart(Note, n, text, "keeps patterns from setting "+key)
+		f.Excludes = append(f.Excludes, l)
 		return
 	case program.MatchString(line) && f.commands(n, line, anyInterface):
 		for i := range f.Lines {
@@ -191,14 +198,11 @@ func (f *File) sysctl(n int, line string) {
 	case f.Format == loaderConf && strings.HasSuffix(key, "_load"):
 		f.apart(Note, n, text, "loads a module, and sets nothing")
 		return
-	case strings.ContainsAny(key, "*?[") && f.Format == sysctlConf:
-		f.apart(Unread, n, text, aPattern)
-		return
 	case templated(line) != "":
 		f.apart(Unread, n, text, dependsOn(templated(line)))
 		return
 	}
-	l := Line{File: f.Name, Line: n, Key: dotted(key), Optional: optional}
+	l := Line{File: f.Name, Line: n, Key: dotted(key), Optional: optional, listed: f.Format == sysctlConf}
 	if f.Format == tunedProfile {
 		for _, bound := range []string{">", "<"} {
 			if rest, has := strings.CutPrefix(value, bound); has {

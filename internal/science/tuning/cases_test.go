@@ -91,6 +91,7 @@ func checkCases(t *testing.T, cases map[string]judged) {
 			t.Fatal(err)
 		}
 		files := []settingfile.File{settingfile.Read(filepath.Base(name), text, "")}
+		settingfile.Expand(files, Matching)
 		found := Files(files, currentKernel(files))
 		var got []string
 		for _, f := range found.Findings {

@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
+	"linerate/internal/model/settingfile"
 )
 
 // Tables of parameters. parameters.csv is for Linux, with the bounds of the kernel's tables
@@ -200,4 +201,23 @@ var networkPrefixes = map[string][]string{
 		"hw.cxgb", "hw.mlx", "hw.intr_storm", "hw.bge.", "hw.bce.", "hw.vtnet.", "hw.pci.", "dev.", "kern.maxfiles", "cc_", "if_"},
 	opsystem.MacOS:   {"net.", "kern.ipc.", "kern.maxfiles"},
 	opsystem.OpenBSD: {"net.", "kern.maxclusters", "kern.maxfiles", "kern.somaxconn", "kern.sominconn"},
+}
+
+// Matching returns the parameters of the catalogue that match a pattern, and of those that each interface has
+// the ones of every host: all and default.
+func Matching(pattern string) (keys []string) {
+	if parts := strings.Split(pattern, "."); len(parts) == 5 && !strings.ContainsAny(parts[4], "*?[") {
+		for _, of := range []string{"all", "default"} {
+			key := strings.Join([]string{parts[0], parts[1], "conf", of, parts[4]}, ".")
+			if settingfile.Matches(pattern, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	for _, p := range catalogue() {
+		if !strings.Contains(p.key, "*") && settingfile.Matches(pattern, p.key) {
+			keys = append(keys, p.key)
+		}
+	}
+	return keys
 }

@@ -15,8 +15,9 @@ func TestLists(t *testing.T) {
 		"90-lists/trailing.conf": {5, 0, 2, []string{"1 syntax warning net.ipv4.tcp_fin_timeout",
 			"2 syntax error " + control, "3 syntax error net.core.default_qdisc",
 			"4 syntax warning net.ipv4.ip_local_port_range", "5 syntax warning net.core.rmem_max"}},
-		// "-" ignores errors, a pattern is not read, and slashes separate where the first separator is one.
-		"90-lists/dash.conf": {6, 1, 0, []string{"4 apart note *", "7 as-it-is note net.ipv4.tcp_syncookies",
+		// "-" ignores errors, other lines have each parameter that a pattern matches, and slashes separate
+		// where the first separator is one.
+		"90-lists/dash.conf": {6, 0, 0, []string{"3 script warning *", "4 apart note *", "7 as-it-is note net.ipv4.tcp_syncookies",
 			"! 1 syntax *", "! 6 syntax *", "! 8 syntax *"}},
 		"90-lists/quoted.conf": {7, 0, 7, []string{"2 syntax error " + rmem, "3 syntax error net.ipv4.tcp_wmem",
 			"4 syntax error " + control, "5 syntax error net.core.rmem_max", "6 syntax error net.core.wmem_max",

@@ -92,6 +92,7 @@ func TestCorrectionsAreRight(t *testing.T) {
 			t.Fatal(err)
 		}
 		files := []settingfile.File{settingfile.Read(filepath.Base(name), text, "")}
+		settingfile.Expand(files, Matching)
 		for _, k := range []*Kernel{nil, currentKernel(files)} {
 			for _, f := range Files(files, k).Findings {
 				if f.Corrects == nil {

@@ -133,6 +133,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return usageError(err)
 	}
+	settingfile.Expand(files, tune.Matching(f.elsewhere))
 	var kernel *tuning.Kernel
 	if !f.elsewhere {
 		kernel = tune.AskKernel(files)

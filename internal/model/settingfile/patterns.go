@@ -1,0 +1,91 @@
+package settingfile
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/opsystem"
+)
+
+// IsPattern reports whether the key stands for all parameters that match it: net.ipv4.conf.*.rp_filter.
+func (l Line) IsPattern() bool { return !l.IsOption() && strings.ContainsAny(l.Key, "*?[") }
+
+// slashed converts between keys and paths below /proc/sys.
+var slashed = strings.NewReplacer(".", "/", "/", ".")
+
+// Matches reports whether a key matches a pattern (glob(7)), of which * ends at a dot.
+func Matches(pattern, key string) bool {
+	is, err := path.Match(slashed.Replace(pattern), slashed.Replace(key))
+	return err == nil && is
+}
+
+// mostMatches bounds the parameters in place of a pattern: there is one for each interface.
+const mostMatches = 64
+
+// Expand puts parameters in place of the patterns in files; of returns those that match one.
+//
+// In lists, a pattern sets no parameter that any list sets by its name, wherever that is, and none that a line
+// "-KEY" excludes (sysctl.d(5); sysctl(8) of procps since 3.3.17 does the same with files, and its manual does not
+// say it). A script sets parameters in the order of its lines.
+func Expand(files []File, of func(pattern string) []string) {
+	named := map[string]bool{}
+	for i := range files { // systemd-sysctl(8) keeps one line for each name, the last
+		f := &files[i]
+		for _, l := range f.Excludes {
+			before := named[l.Key] || slices.ContainsFunc(f.Lines, func(o Line) bool {
+				return o.listed && o.Key == l.Key && o.Line < l.Line
+			})
+			if before {
+				f.apart(Odd, l.Line, "-"+l.Key, "systemd-sysctl(8) then does not set "+l.Key+
+					", which a line before does, and sysctl(8) sets it")
+			}
+		}
+		for _, l := range f.Lines {
+			named[l.Key] = named[l.Key] || l.listed && !l.IsPattern()
+		}
+	}
+	for _, f := range files {
+		for _, l := range f.Excludes {
+			named[l.Key] = true
+		}
+	}
+	for i := range files {
+		f := &files[i]
+		lines := f.Lines
+		f.Lines = nil
+		for _, l := range lines {
+			switch {
+			case !l.IsPattern():
+				f.Lines = append(f.Lines, l)
+			case l.Slip != "":
+				f.apart(Wrong, l.Line, l.Written, l.Slip, l.Setting())
+			case f.System != opsystem.Linux:
+				f.apart(Unread, l.Line, l.Setting(), "a pattern for several parameters, which only Linux has")
+			default:
+				f.expand(l, of(l.Key), named)
+			}
+		}
+	}
+}
+
+// expand appends the parameters that a pattern sets.
+func (f *File) expand(l Line, keys []string, named map[string]bool) {
+	if l.listed {
+		keys = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return named[key] })
+	}
+	for _, key := range keys[:min(len(keys), mostMatches)] {
+		one := l
+		one.Key = key
+		f.Lines = append(f.Lines, one)
+	}
+	switch {
+	case len(keys) == 0:
+		f.apart(Odd, l.Line, l.Setting(), "it sets nothing: it matches no parameter that other lines leave to it")
+	case len(keys) > mostMatches:
+		f.apart(Unread, l.Line, l.Setting(), "it matches more parameters than are judged: "+strconv.Itoa(len(keys)))
+	default:
+		f.apart(Note, l.Line, l.Setting(), "a pattern, for "+strconv.Itoa(len(keys))+" parameters")
+	}
+}
