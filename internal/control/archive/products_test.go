@@ -63,6 +63,14 @@ func supportconfigText(sections ...string) string {
 	return text
 }
 
+// runText has outputs as crm_report writes them.
+func runText(outputs ...string) (text string) {
+	for i := 0; i+1 < len(outputs); i += 2 {
+		text += fmt.Sprintf("##### Run %q #####\n%s\n", outputs[i], outputs[i+1])
+	}
+	return text
+}
+
 // TestProducts: the hosts of the archives of each product are distinguished and named, and what their members
 // have is read: as "host: parts". What has no meaning is not among what is not understood.
 func TestProducts(t *testing.T) {
@@ -86,18 +94,21 @@ func TestProducts(t *testing.T) {
 	}
 	const sosParts = "cpu load,interface counters,interface counters/rx_crc_errors,interface flags,interfaces," +
 		"kernel log,nics,parameter files,parameters,pci,softnet"
-	mustGather := map[string]string{}
+	gathered := "must-gather.local.123/quay-io-must-gather-sha256-abc/"
+	mustGather := map[string]string{gathered + "namespaces/sriov/pods/config-x/ip_link": addressText(12),
+		gathered + "host_service_logs/masters/NetworkManager_service.log": "Nov 29 10:00:00 master-0 NetworkManager[1]: <info> x\n"}
 	for n, node := range []string{"worker-0", "worker-1"} {
-		dir := "must-gather.local.123/quay-io-must-gather-sha256-abc/nodes/" + node + "/"
+		dir := gathered + "nodes/" + node + "/"
+		mustGather[dir+"sysinfo.tgz"] = tarOf(t, map[string]string{"proc/net/softnet_stat": softnet})
 		mustGather[dir+"dmesg"], mustGather[dir+"lspci"], mustGather[dir+"lscpu"] = logText, pciText, "CPU(s): 4\n"
 		mustGather[dir+"ip_addr.txt"] = addressText(10 + n)
 	}
 	crm := map[string]string{"crm_report/analysis.txt": "Diff cib.xml... OK\n"}
 	for n, node := range []string{"alice", "bob"} {
 		crm["crm_report/"+node+"/sysinfo.txt"] = "Platform: Linux\nKernel release: 6.4.0\n"
-		crm["crm_report/"+node+"/sysstats.txt"] = "+ hostname\n" + node + "\n+ uptime\n" +
-			" 10:12:00 up 3 days,  4:01,  1 user,  load average: 0.01, 0.03, 0.00\n+ ps auxw\n" + processText +
-			"+ ip addr list\n" + addressText(10+n) + "+ arp -an\n? (192.0.2.1) at 52:54:00:00:00:01 [ether] on eth0\n"
+		crm["crm_report/"+node+"/sysstats.txt"] = runText("hostname", node+"\n", "uptime",
+			" 10:12:00 up 3 days,  4:01,  1 user,  load average: 0.01, 0.03, 0.00\n", "ps auxw", processText, "ip addr",
+			addressText(10+n), "ip n show", "192.0.2.1 dev eth0 lladdr 52:54:00:00:00:01 REACHABLE\n")
 	}
 	for name, c := range map[string]struct {
 		members map[string]string
@@ -112,9 +123,15 @@ func TestProducts(t *testing.T) {
 			"scc_sles1_251129_1012/network.txt": supportconfigText(
 				"Verification", "rpm -V wicked", "# Verification Status: Passed\n",
 				"Command", "/sbin/ip addr", addressText(10), "Command", "/usr/sbin/ethtool eth0", halfText,
-				"Command", "/usr/bin/ping -n -c1 -W1 192.0.2.1", "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n",
+				"Command", "/usr/bin/ping -n -c1 -W1 192.0.2.1", "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n\n"+
+					"# Connectivity Test, Default Route 192.0.2.1: Success\n",
+				"Command", "hwinfo --netcard", "ERROR: Command not found or not executable\n",
+				"Command", "iptables", "\n# NOTE: The iptable_nat module is not loaded, skipping check\n",
 				"Configuration File", "/etc/sysconfig/network/ifcfg-eth0", "BOOTPROTO='static'\n",
 				"Log File", "/var/log/firewalld - File not found", ""),
+			"scc_sles1_251129_1012/network-red.txt": supportconfigText(
+				"Command", "/sbin/ip netns exec red ip addr", addressText(11),
+				"Command", "/sbin/ip netns exec red /usr/sbin/ethtool eth0", halfText),
 			"scc_sles1_251129_1012/env.txt": supportconfigText(
 				"Command", "/sbin/sysctl -a", "net.ipv4.tcp_timestamps = 0\n",
 				"Configuration File", "/etc/sysctl.conf", "net.core.rmem_max = 16777216\n"),
@@ -125,10 +142,13 @@ func TestProducts(t *testing.T) {
 			"scc_sles1_251129_1012/boot.txt": supportconfigText("Command", "/bin/dmesg", logText,
 				"Log File", "/var/log/messages - Last 500 Lines", "Nov 29 10:00:00 sles1 app[1]: hello\n"),
 			"scc_sles1_251129_1012/hardware.txt": supportconfigText("Command", "/sbin/lspci -nnvv", pciText),
-		}, "sles1: interface flags,interfaces,kernel log,memory,nics,parameter files,parameters,pci"},
+		}, "sles1/red: interface flags,interfaces,nics; " +
+			"sles1: interface flags,interfaces,kernel log,memory,nics,parameter files,parameters,pci"},
 		"crm_report": {crm, "alice: interface flags,interfaces,neighbours; bob: interface flags,interfaces,neighbours"},
 		"must-gather": {mustGather,
-			"worker-0: interface flags,interfaces,kernel log,pci; worker-1: interface flags,interfaces,kernel log,pci"},
+			"config-x: interface flags,interfaces; " +
+				"worker-0: interface flags,interfaces,kernel log,pci,softnet; " +
+				"worker-1: interface flags,interfaces,kernel log,pci,softnet"},
 		"a container's /proc/net": {map[string]string{
 			"case/proc/net/snmp":         "Tcp: RtoAlgorithm OutSegs RetransSegs\nTcp: 1 1000 50\n",
 			"case/proc/net/softnet_stat": softnet}, "case: snmp,softnet"},

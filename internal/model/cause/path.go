@@ -84,8 +84,9 @@ type ProbedPort struct {
 // ProbedMTU is the path MTU to a probed peer.
 type ProbedMTU struct {
 	Address   string `json:"address"`
-	MTU       int    `json:"mtu"`       // largest packet that reached the peer, in bytes
-	Interface string `json:"interface"` // that sent the probes
+	MTU       int    `json:"mtu"`             // largest packet that reached the peer, in bytes
+	Below     int    `json:"below,omitempty"` // smallest that did not; 0: one byte more
+	Interface string `json:"interface"`       // that sent the probes
 }
 
 // NoEcho is a probed peer that answers no ICMP echo request.

@@ -51,6 +51,7 @@ type (
 		Interface    string `json:"interface"`
 		InterfaceMTU int    `json:"interface_mtu"`
 		MTU          int    `json:"mtu"`
+		Below        int    `json:"below,omitempty"`    // the smallest that did not; 0: one byte more
 		Reported     bool   `json:"reported,omitempty"` // a router reported it
 	}
 	// NoConnection is a connection attempt without an answer from a peer that answers echo requests.

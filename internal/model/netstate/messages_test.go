@@ -61,7 +61,7 @@ func TestMessageOf(t *testing.T) {
 		"e1000e 0000:00:19.0 eth0: Reset adapter unexpectedly":                                       "unit-hang",
 		"ixgbe 0000:05:00.0 eth2: initiating reset to clear Tx work after link loss":                 "",
 		"igb 0000:02:00.0 eth1: Link Speed was downgraded by SmartSpeed":                             "downshift",
-		"r8169 0000:22:00.0 enp34s0: Link is Up - 100Mbps/Full (downshifted) - flow control off":     "link-up",
+		"r8169 0000:22:00.0 enp34s0: Link is Up - 100Mbps/Full (downshifted) - flow control off":     "downshift",
 		"r8169 0000:22:00.0 enp34s0: Link is Up - 100Mbps/Half - flow control off":                   "half-duplex",
 		"tg3 0000:02:00.0 eth0: Link is up at 100 Mbps, half duplex":                                 "half-duplex",
 		"tg3 0000:02:00.0 eth0: Link is up at 1000 Mbps, full duplex":                                "link-up",

@@ -44,6 +44,8 @@ type EchoProbe struct {
 // PathMTUProbe is the largest packet that reaches the peer unfragmented.
 type PathMTUProbe struct {
 	MTU int `json:"mtu"` // 0: none passed
+	// Below is the size of the smallest packets that are known to be lost. 0: those with one byte more.
+	Below int `json:"below,omitempty"`
 	// Reported reports whether a router sent an ICMP message for larger packets. False: they are
 	// lost without a message, unless MTU is that of the interface.
 	Reported bool `json:"reported"`

@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -114,11 +115,20 @@ var assignment = pattern.MustCompile(`^[A-Za-z_]\w*=\S*$`)
 
 // optionsWithValue are options of wrappers that are followed by a value.
 var optionsWithValue = map[string][]string{"sudo": {"-u", "-g", "-U"}, "watch": {"-n", "--interval"},
-	"nice": {"-n"}, "env": {"-u"}, "timeout": {"-k", "-s"}, "doas": {"-u"}, "ionice": {"-c", "-n"}}
+	"nice": {"-n"}, "env": {"-u"}, "timeout": {"-k", "-s"}, "doas": {"-u"}, "ionice": {"-c", "-n"},
+	"nsenter": {"-t", "--target", "-S", "-G"}}
+
+// place is where a command is executed, as its line says.
+type place struct {
+	host string // on which ssh(1) executes it. Empty: that of the prompt
+	// inside names the network namespace, the container, or the process whose namespace it is. Empty: that
+	// of the host.
+	inside string
+}
 
 // commandOf returns the first command of a shell line, without what executes it elsewhere or as
-// someone else, and the host that ssh(1) executes it on. Empty: the line has no command.
-func commandOf(line string) (c command, host string) {
+// someone else, and where it is executed. Empty: the line has no command.
+func commandOf(line string) (c command, at place) {
 	line = strings.TrimSpace(line)
 	if i := strings.Index(line, " #"); i >= 0 {
 		line = line[:i] // a comment
@@ -132,7 +142,7 @@ func commandOf(line string) (c command, host string) {
 			words = words[1:]
 		}
 		if len(words) == 0 {
-			return nil, host
+			return nil, at
 		}
 		words[0] = path.Base(words[0])
 		own, wraps := wrappers[words[0]]
@@ -140,26 +150,77 @@ func commandOf(line string) (c command, host string) {
 		case wraps:
 			words = behindOptions(words, own)
 		case words[0] == "ip" && len(words) > 4 && strings.HasPrefix("netns", words[1]) && words[2] == "exec":
-			words = words[4:]
+			at.inside, words = words[3], words[4:]
 		case words[0] == "ip" && len(words) > 3 && words[1] == "vrf" && words[2] == "exec":
 			words = words[4:]
 		case slices.Contains([]string{"nsenter", "unshare"}, words[0]):
-			words = behindOptions(words, 0)
+			inner := behindOptions(words, 0)
+			at.inside = enters(words[:len(words)-len(inner)], at.inside)
+			words = inner
 		case slices.Contains(containers, words[0]) && slices.Contains(words, "exec"):
-			words = inContainer(words)
+			at.inside, words = inContainer(words)
 		case words[0] == "ssh" && len(words) > 2:
-			at := slices.IndexFunc(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }) + 1
-			if at == 0 || at+1 >= len(words) {
-				return words, host
+			i := slices.IndexFunc(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }) + 1
+			if i == 0 || i+1 >= len(words) {
+				return words, at
 			}
-			_, host, _ = strings.Cut("@"+words[at], "@")
-			host = host[strings.LastIndex(host, "@")+1:]
-			words = strings.Fields(strings.Trim(strings.Join(words[at+1:], " "), `'"`))
+			at.host = words[i][strings.LastIndex(words[i], "@")+1:]
+			words = strings.Fields(strings.Trim(strings.Join(words[i+1:], " "), `'"`))
 		default:
-			return words, host
+			if netns := namespaceOption(words); netns != "" {
+				at.inside = netns
+			}
+			return words, at
 		}
 	}
-	return words, host
+	return words, at
+}
+
+// enters returns the network namespace that nsenter(1) or unshare(1) with these options executes a command in,
+// if that is executed in another one: that of a process, but for process 1.
+func enters(options []string, now string) string {
+	net := slices.ContainsFunc(options[1:], func(w string) bool {
+		return strings.HasPrefix(w, "--net") || w == "--all" ||
+			len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w[1:], "na")
+	})
+	if !net {
+		return now
+	}
+	target := "" // of -t 42, -t42, --target=42
+	for i, w := range options {
+		if rest, is := strings.CutPrefix(w, "--target"); is || strings.HasPrefix(w, "-t") {
+			if !is {
+				rest = w[2:]
+			}
+			if target = strings.TrimPrefix(rest, "="); target == "" && i+1 < len(options) {
+				target = options[i+1]
+			}
+		} else if file, is := strings.CutPrefix(w, "--net="); is {
+			target = path.Base(file)
+		}
+	}
+	if target == "1" {
+		return ""
+	}
+	return cmp.Or(target, options[0])
+}
+
+// namespaceOption returns the network namespace that a command of iproute2 is told to switch to. Empty: none.
+func namespaceOption(words []string) string {
+	option := "-n"
+	switch words[0] {
+	case "ss":
+		option = "-N"
+	case "ip", "tc", "bridge":
+	default:
+		return ""
+	}
+	for i, w := range words[:len(words)-1] {
+		if w == option || w == "-netns" || w == "--net" {
+			return words[i+1]
+		}
+	}
+	return ""
 }
 
 // cutAtOperator returns what precedes the first operator of a shell that is not quoted.
@@ -206,18 +267,19 @@ func behindOptions(words []string, own int) []string {
 	return nil
 }
 
-// inContainer returns the command that docker exec, kubectl exec and the like execute.
-func inContainer(words []string) []string {
-	if i := slices.Index(words, "--"); i >= 0 {
-		return words[i+1:]
-	}
-	at := slices.Index(words, "exec") + 1
-	for ; at < len(words); at++ {
+// inContainer returns the container that docker exec, kubectl exec and the like execute a command in, and the
+// command.
+func inContainer(words []string) (name string, inner []string) {
+	for at := slices.Index(words, "exec") + 1; at < len(words); at++ {
 		if slices.Contains([]string{"-n", "-c", "-u", "-w", "-e", "--namespace", "--container", "--user"}, words[at]) {
 			at++
 		} else if !strings.HasPrefix(words[at], "-") {
-			return words[at+1:]
+			name, inner = words[at], words[at+1:]
+			break
 		}
 	}
-	return nil
+	if i := slices.Index(words, "--"); i >= 0 {
+		inner = words[i+1:]
+	}
+	return name, inner
 }

@@ -122,7 +122,7 @@ var (
 	asleep = pattern.MustCompile(`\bsleep\s+(\d{1,6}(?:\.\d{1,6})?)([smh]?)\b`)
 	// sleepsFirst matches a command that sleeps before it prints anything, and beforeOther what
 	// precedes a command that prints something.
-	sleepsFirst = pattern.MustCompile(`(?:^|[#$>%] ?)sleep\s+\d`)
+	sleepsFirst = pattern.MustCompile(`(?:^|[#$>%+] ?)sleep\s+\d`)
 	beforeOther = pattern.MustCompile(`^(?:sleep\s+[\d.]+[smh]?\s*(?:;|&&)\s*|` +
 		`(?:for|while|until)\b[^;]*(?:;[^;]*)?;\s*do\s+)+`)
 	watched = pattern.MustCompile(`^Every (\d{1,6}(?:\.\d+)?)s: (\S.*?)(?:\s{2,}(?:([A-Za-z][\w.-]*): )?(\S.*))?$`)

@@ -57,6 +57,7 @@ func TestGrowth(t *testing.T) {
 	for form, want := range map[string]float64{
 		"$ %[1]s\n%[2]s\n$ sleep 10\n$ %[1]s\n%[3]s":                   10,
 		"root@nas:~# %[1]s\n%[2]s\nroot@nas:~# sleep 1m; %[1]s\n%[3]s": 60,
+		"+ %[1]s\n%[2]s+ sleep 10\n+ %[1]s\n%[3]s":                     10,
 		"root@nas:~# date\nSun Nov 29 10:00:00 UTC 2026\nroot@nas:~# %[1]s\n%[2]s" +
 			"root@nas:~# date\nSun Nov 29 10:00:30 UTC 2026\nroot@nas:~# %[1]s\n%[3]s": 30,
 		"[10:00:00] root@nas:~# %[1]s\n%[2]s[10:00:07] root@nas:~# %[1]s\n%[3]s":                   7,

@@ -225,7 +225,7 @@ func (m *machine) ifconfigCounters(c *netstate.InterfaceCounters, direction, tex
 
 // setCounter stores a counter as /proc/net/dev has it (dev_seq_printf_stats in net/core/net-procfs.c):
 // dropped includes rx_missed_errors, and carrier further errors of sending. With collisions, it may be
-// these. overruns and frame are sums without a field of their own.
+// these. frame is a sum without a field of its own.
 func (m *machine) setCounter(c *netstate.InterfaceCounters, direction, name, value string) {
 	fields := map[string]*uint64{"RX packets": &c.RxPackets, "RX bytes": &c.RxBytes, "RX errors": &c.RxErrors,
 		"RX dropped": &c.RxDropped, "TX packets": &c.TxPackets, "TX bytes": &c.TxBytes, "TX errors": &c.TxErrors,
@@ -235,9 +235,21 @@ func (m *machine) setCounter(c *netstate.InterfaceCounters, direction, name, val
 			*field = n
 			m.hasCounter(counted[direction+" "+name])
 		}
+	} else if direction == "RX" && slices.Contains([]string{"overruns", "fifo"}, name) {
+		m.overran(c, name, value)
 	}
 	if c.Collisions > 0 {
 		c.TxCarrier = 0
+	}
+}
+
+// overran stores packets that found no room, by a counter of which drivers have their own idea (rx_fifo_errors,
+// rx_over_errors), if the text has none that missed the ring. That it is 0 says nothing about others.
+func (m *machine) overran(c *netstate.InterfaceCounters, name, value string) {
+	if n, err := strconv.ParseUint(value, 10, 64); err == nil && n > 0 && c.RxMissed == 0 {
+		c.RxMissed = n
+		m.hasCounter("rx_missed_errors")
+		m.counterName("rx_missed_errors", name)
 	}
 }
 

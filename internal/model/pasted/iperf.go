@@ -156,7 +156,8 @@ func (o *ongoing) row(row []string, sends bool) {
 	bytes, rest := int64(min(number*unit, 1<<60)), row[4]
 	sender, receiver := strings.HasSuffix(rest, "sender"), strings.HasSuffix(rest, "receiver")
 	lost := iperfLost.FindStringSubmatch(rest)
-	if !sender && !receiver && lost == nil {
+	total := from == 0 && o.Intervals > 0
+	if !sender && !receiver && lost == nil && !total {
 		if o.Intervals++; bytes == 0 {
 			o.Idle++
 		}

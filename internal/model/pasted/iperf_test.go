@@ -56,7 +56,7 @@ func TestTransfers(t *testing.T) {
 [  1] 0.0000-1.0000 sec   256 KBytes  2.10 Mbits/sec
 [  1] 0.0000-2.0118 sec   640 KBytes  2.61 Mbits/sec
 `, `[{"tool":"iperf","from":"192.0.2.9:53640","to":"192.0.2.1:5001","seconds":2.0118,"sent_bytes":655360,` +
-			`"mss_bytes":1448,"intervals":2}]`},
+			`"mss_bytes":1448,"intervals":1}]`},
 		"iperf 2, datagrams": {`Client connecting to 192.0.2.1, UDP port 5001
 [  1] local 192.0.2.9 port 56507 connected with 192.0.2.1 port 5001
 [  1] 0.0000-1.0095 sec   261 KBytes  2.12 Mbits/sec

@@ -223,14 +223,25 @@ func isNumber(word string) bool {
 // count parses counters, whose names are on the previous line.
 func (m *machine) count(names, words []string) {
 	name := m.Reading.Snapshot.Interfaces[m.at].Interface
-	to := kernelCounters(m.countersOf(name, false))
+	of := m.countersOf(name, false)
+	to := kernelCounters(of)
 	if len(names) > 1 && (names[0] == "rx errors" || names[0] == "tx errors") { // the kinds of them
 		names = names[1:]
 	}
 	for n, name := range names {
+		if name == "rx overrun" && n < len(words) {
+			m.overran(of, "overrun", words[n])
+			continue
+		}
 		counter := cmp.Or(columns[name], strings.ReplaceAll(name, " ", "_"))
 		if field := to[counter]; field != nil && n < len(words) {
+			if counter == "rx_missed_errors" && *field > 0 && words[n] == "0" {
+				continue // the line before has an overrun
+			}
 			m.hasCounter(counter)
+			if counter == "rx_missed_errors" {
+				delete(m.CounterNames, counter)
+			}
 			*field, _ = strconv.ParseUint(words[n], 10, 64)
 		} else if name == "tx transns" && n < len(words) {
 			m.note(m.Reading.Snapshot.Interfaces[m.at].Interface).changes, _ = strconv.ParseInt(words[n], 10, 64)

@@ -138,7 +138,9 @@ func rootsOf(list []Member) []string {
 	marked := map[string]bool{}
 	for i, m := range list {
 		if elements := strings.Split(m.Path, "/"); systemDir(elements) >= 0 {
-			roots[i] = strings.Join(elements[:systemDir(elements)], "/")
+			if roots[i] = strings.Join(elements[:systemDir(elements)], "/"); ofNode(elements) > 0 {
+				roots[i] = hostDir(m.Path)
+			}
 			marked[roots[i]] = true
 		}
 	}
@@ -155,7 +157,7 @@ func rootsOf(list []Member) []string {
 		if systemDir(strings.Split(m.Path, "/")) >= 0 {
 			continue
 		}
-		if roots[i] = top(m.Path); several[roots[i]] {
+		if roots[i] = top(m.Path); several[roots[i]] || ofNode(strings.Split(m.Path, "/")) > 0 {
 			roots[i] = hostDir(m.Path)
 		}
 		for dir := path.Dir(m.Path); dir != "."; dir = path.Dir(dir) {
@@ -172,13 +174,19 @@ func rootsOf(list []Member) []string {
 // of must-gather are, otherwise the second one.
 func hostDir(name string) string {
 	elements := strings.Split(name, "/")
+	return strings.Join(elements[:min(max(ofNode(elements), 1)+1, len(elements)-1)], "/")
+}
+
+// ofNode returns the index of the element of a path that names a node or a pod, as those of must-gather do.
+// -1: there is none.
+func ofNode(elements []string) int {
 	at := slices.IndexFunc(elements, func(e string) bool {
-		return slices.Contains([]string{"nodes", "hosts", "masters", "workers"}, e)
+		return slices.Contains([]string{"nodes", "hosts", "masters", "workers", "pods"}, e)
 	})
 	if at < 0 || at+2 >= len(elements) {
-		at = 0
+		return -1
 	}
-	return strings.Join(elements[:min(at+2, len(elements)-1)], "/")
+	return at + 1
 }
 
 func top(name string) string {

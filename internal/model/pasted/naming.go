@@ -1,9 +1,11 @@
 package pasted
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/plain"
 )
 
@@ -14,6 +16,47 @@ func (r *reader) goTo(name string) {
 		return
 	}
 	r.now, r.next = nil, name
+}
+
+// enter makes a network namespace of the machine, or a container, that of the lines of the section. It is a
+// machine of its own, as those of archives are.
+func (r *reader) enter(inside string) {
+	name := r.next
+	if r.now != nil && r.now.named {
+		name = r.now.Reading.Host
+	}
+	name = plain.Short(strings.TrimPrefix(name+"/"+inside, "/"), longestName)
+	if r.hosts[name] {
+		return
+	}
+	if r.inside == nil {
+		r.inside = map[string]*machine{}
+	}
+	r.home, r.away, r.inside[name] = r.now, true, cmp.Or(r.now, r.inside[name])
+	r.goTo(name)
+}
+
+// shared returns the names of containers that have the network namespace of their machine: an interface of the same
+// name and MAC address.
+func (r *reader) shared() (names map[string]bool) {
+	for _, m := range r.all {
+		home := r.inside[m.Reading.Host]
+		if !m.named || home == nil {
+			continue
+		}
+		others := home.Reading.Snapshot.Interfaces
+		for _, a := range m.Reading.Snapshot.Interfaces {
+			if a.MAC != "" && slices.ContainsFunc(others, func(b netstate.InterfaceSnapshot) bool {
+				return a.Interface == b.Interface && a.MAC == b.MAC && b.MAC != "00:00:00:00:00:00"
+			}) {
+				if names == nil {
+					names = map[string]bool{}
+				}
+				names[m.Reading.Host] = true
+			}
+		}
+	}
+	return names
 }
 
 // mention makes the machine that a line names that of the line. One without a name takes it. Behind a

@@ -193,7 +193,7 @@ func (m *machine) parameterLine(line string) bool {
 		return m.ignore()
 	}
 	lines := settingfile.Read(file, []byte(text), opsystem.Linux).Lines
-	if len(lines) != 1 || !strings.Contains(lines[0].Key, ".") {
+	if len(lines) != 1 || !strings.Contains(lines[0].Key, ".") || lines[0].IsPattern() {
 		return strings.HasPrefix(text, "-") && m.ignore()
 	}
 	l := netstate.ParameterLine{File: file, Key: plain.Short(lines[0].Key, 4*longestName), Value: lines[0].Value}

@@ -156,6 +156,10 @@ func parseOnce(text string) (Text, error) {
 	}
 	r := reader{}
 	r.text(text, 0)
+	if shared := r.shared(); len(shared) > 0 { // what seemed to be namespaces of their own are the host's
+		r = reader{hosts: shared}
+		r.text(text, 0)
+	}
 	r.finish()
 	if len(r.Machines) == 0 && len(r.Formats) > 0 {
 		var names []string

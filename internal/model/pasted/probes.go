@@ -130,7 +130,7 @@ func (m *machine) routed(line string) bool {
 
 var (
 	mtrHead = pattern.MustCompile(`^HOST: \S+ +Loss% +Snt +Last +Avg +Best +Wrst +StDev`)
-	mtrRow  = pattern.MustCompile(`^ {0,2}\d{1,3}\.(?:\|--|\s) ?(\S+) +(\d{1,3}(?:\.\d+)?)%? +(\d{1,7}) +[\d.]+ ` +
+	mtrRow  = pattern.MustCompile(`^ {0,2}\d{1,3}\.(?:\|--|\s) ?(?:AS(?:\d+|\?{3}) +)?(\S+)(?: \(([\d.:a-f]+)\))? +(\d{1,3}(?:\.\d+)?)%? +(\d{1,7}) +[\d.]+ ` +
 		`+([\d.]{1,12}) +([\d.]{1,12}) +([\d.]{1,12})`)
 	mtrNote = pattern.MustCompile(`^(Start: |\s+\|  ?[|` + "`" + `]|\s+[|` + "`" + `+]-- )`)
 )
@@ -149,17 +149,17 @@ func (m *machine) mtr(line string) bool {
 	if m.hop = nil; row[1] == "???" {
 		return m.ignore()
 	}
-	address, _ := netip.ParseAddr(row[1])
-	loss, _ := strconv.ParseFloat(row[2], 64)
+	address, _ := netip.ParseAddr(cmp.Or(row[2], row[1]))
+	loss, _ := strconv.ParseFloat(row[3], 64)
 	run := pingRun{peer: row[1], address: address, payload: 56, statistics: loss <= 100}
 	if m.command.is("mtr") {
 		run.command = plain.Short(strings.Join(m.command, " "), 3*longestName)
 		run.peer = cmp.Or(m.command.target(), run.peer)
 	}
-	run.sent, _ = strconv.Atoi(row[3])
+	run.sent, _ = strconv.Atoi(row[4])
 	run.received = int(float64(run.sent)*(100-loss)/100 + 0.5)
-	run.least, _ = strconv.ParseFloat(row[5], 64)
-	run.most, _ = strconv.ParseFloat(row[6], 64)
+	run.least, _ = strconv.ParseFloat(row[6], 64)
+	run.most, _ = strconv.ParseFloat(row[7], 64)
 	m.hop = &run
 	return true
 }
@@ -236,9 +236,12 @@ func (m *machine) probe(address string, runs []pingRun, path pathTrace) (p netst
 		p.InterfaceMTU = m.Reading.Snapshot.Interfaces[n].MTU
 	}
 	p.InterfaceMTU = cmp.Or(p.InterfaceMTU, path.first)
-	switch silent, reported := lostBeyond(runs), reportedMTU(runs); {
-	case silent > 0:
-		p.PathMTU = &netstate.PathMTUProbe{MTU: silent}
+	passed, below := lostBeyond(runs)
+	switch reported := reportedMTU(runs); {
+	case below > 0:
+		if p.PathMTU = (&netstate.PathMTUProbe{MTU: passed}); below > passed+1 {
+			p.PathMTU.Below = below
+		}
 	case reported > 0:
 		p.PathMTU = &netstate.PathMTUProbe{MTU: reported, Reported: true}
 	case path.last > 0 && (path.last < path.first || path.reached):
@@ -315,27 +318,28 @@ func reportedMTU(runs []pingRun) int {
 	return least
 }
 
-// lostBeyond returns the size of the largest packets that were answered, if those with one byte more were
-// not, and no router said why. 0: they were, or one did.
-func lostBeyond(runs []pingRun) int {
-	passed := 0
+// lostBeyond returns the size of the largest packets that were answered, and of the smallest larger ones of which
+// none was, if no router said why. 0: there are none of either.
+func lostBeyond(runs []pingRun) (passed, below int) {
+	const never = 576 // bytes of a packet that no link divides
 	for _, r := range runs {
-		if r.whole && r.replies+r.received > 0 {
+		if (r.whole || r.packet() <= never && !r.unsized) && r.replies+r.received > 0 {
 			passed = max(passed, r.packet())
 		}
 	}
-	lost := false
 	for _, r := range runs {
 		if r.packet() <= passed || !r.whole {
 			continue
 		}
 		if r.reported > 0 || r.local > 0 {
-			return 0
+			return 0, 0
 		}
-		lost = lost || r.packet() == passed+1 && r.statistics && r.sent >= 2 && r.received == 0
+		if r.statistics && r.sent >= 2 && r.received == 0 && (below == 0 || r.packet() < below) {
+			below = r.packet()
+		}
 	}
-	if passed == 0 || !lost {
-		return 0
+	if passed == 0 || below == 0 {
+		return 0, 0
 	}
-	return passed
+	return passed, below
 }

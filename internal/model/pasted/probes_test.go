@@ -34,14 +34,16 @@ func TestProbes(t *testing.T) {
 		{"no reply", pingText("ping "+a, a, 56, 3, 0), a + " 0/3", 2, 0},
 		{"a large one without a reply", pingText("ping -s 8000 "+a, a, 8000, 3, 0), "", 2, 0},
 		{"a small and a large one",
-			pingText("ping "+a, a, 56, 3, 3) + pingText(do+" -s 1472", a, 1472, 3, 0), a + " 3/3 1.5-2.5-3.5", 4, 0},
+			pingText("ping "+a, a, 56, 3, 3) + pingText(do+" -s 1472", a, 1472, 3, 0),
+			a + " 3/3 1.5-2.5-3.5 > 84 < 1500", 4, 0},
 		{"a byte more is lost",
 			link + pingText(do, a, 1464, 2, 2) + pingText(do, a, 1465, 2, 0), a + " eth0 1500 > 1492", 5, 0},
 		{"a byte more is lost, perhaps by chance",
 			link + pingText(do, a, 1464, 2, 2) + pingText(do, a, 1465, 1, 0), "", 5, 0},
 		{"a byte more is lost, and may be a fragment",
 			link + pingText("ping "+a, a, 1464, 2, 2) + pingText("ping "+a, a, 1465, 2, 0), "", 5, 0},
-		{"eight bytes more are lost", link + pingText(do, a, 1464, 2, 2) + pingText(do, a, 1472, 2, 0), "", 5, 0},
+		{"eight bytes more are lost", link + pingText(do, a, 1464, 2, 2) + pingText(do, a, 1472, 2, 0),
+			a + " eth0 1500 > 1492 < 1500", 5, 0},
 		{"IPv6", pingText("ping "+b, b, 1444, 2, 2) + pingText("ping "+b, b, 1445, 2, 0), b + " > 1492", 4, 0},
 		{"a router says so",
 			link + pingText(do, a, 1464, 2, 2) + strings.Replace(pingText(do, a, 1465, 2, 0), "\n\n---",
@@ -94,6 +96,9 @@ func TestProbes(t *testing.T) {
 				}
 				if m := p.PathMTU; m != nil {
 					text = append(text, map[bool]string{true: ">>", false: ">"}[m.Reported], fmt.Sprint(m.MTU))
+					if m.Below > 0 {
+						text = append(text, "<", fmt.Sprint(m.Below))
+					}
 				}
 				got = append(got, strings.Join(text, " "))
 			}

@@ -15,8 +15,13 @@ type reader struct {
 	all  []*machine
 	now  *machine // that of the previous lines; nil: none yet
 	home *machine // that of the lines before those that named another one; nil: none did
-	next string   // name from a prompt or title for the lines that follow
-	gap  bool     // whether an empty line precedes, or a section begins
+	// inside has the machine that each network namespace or container is on, by its name, and hosts those that have
+	// the network namespace of their machine.
+	inside map[string]*machine
+	hosts  map[string]bool
+	away   bool   // whether a command named another network namespace than that of home
+	next   string // name from a prompt or title for the lines that follow
+	gap    bool   // whether an empty line precedes, or a section begins
 	// fresh is the context of the lines after the beginning of a section. Nil: that of the previous
 	// lines continues.
 	fresh  *context
@@ -127,9 +132,9 @@ func isNoise(text string) bool {
 }
 
 // complaints are the reasons of shells and of the C library, in small letters.
-var complaints = []string{"command not found", "permission denied", "operation not permitted",
-	"no such file or directory", "no such device", "not found", "operation not supported", "cannot open",
-	"invalid argument", "is a directory"}
+var complaints = []string{"command not found", "command not found or not executable", "permission denied",
+	"operation not permitted", "no such file or directory", "no such device", "not found", "operation not supported", "cannot open",
+	"invalid argument", "is a directory", "fib table does not exist", "dump terminated"}
 
 // names reports whether a line that ends with a colon names a machine.
 func (r *reader) names(text, name string) bool {
@@ -152,11 +157,14 @@ func (r *reader) begin(s start) {
 	r.in, r.gap, r.fresh = s, true, behind(s.command)
 	r.fresh.filtered = s.filtered
 	r.fresh.began = r.number
-	if r.home != nil {
-		r.now, r.next, r.home = r.home, "", nil
+	if r.home != nil || r.away {
+		r.now, r.next, r.home, r.away = r.home, "", nil, false
 	}
 	if s.host != "" {
 		r.goTo(plain.Short(s.host, longestName))
+	}
+	if s.inside != "" {
+		r.enter(s.inside)
 	}
 }
 

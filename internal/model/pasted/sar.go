@@ -225,7 +225,7 @@ func (m *machine) cpuShares(in interval, words []string) bool {
 		if err != nil {
 			return false
 		}
-		l.CPU = int(n)
+		l.CPU, m.cpus = int(n), max(m.cpus, int(n)+1)
 	}
 	x := m.measurementOf(subject{part: "cpu"}, in)
 	if x == nil || len(x.loads) >= mostInterfaces {

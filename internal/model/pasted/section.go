@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ type start struct {
 	// host is the machine's name in a prompt, a title or behind ssh. Empty: that of the section
 	// before.
 	host string
+	// inside is the network namespace of that machine, or a container. Empty: the machine's own.
+	inside string
 	// command is what the line executes. Nil: nothing, or what is unknown.
 	command command
 	// root reports whether the command stands behind a prompt that is "#" alone.
@@ -30,22 +33,26 @@ type start struct {
 
 var (
 	// prompt matches the prompt of a shell or a switch: "root@nas:~#", "[me@nas ~]$", "switch#show
-	// mac", "nas>", "core@node ~ $", "root@nas ~ %".
+	// mac", "nas>", "core@node ~ $", "root@nas ~ %", "mac:~ me$".
 	prompt = pattern.MustCompile(`^\s*(?:\([\w.-]+\) ?)?\[?(?:[\w.-]+@)?([A-Za-z][\w.-]*)` +
-		`(?:[: ][^\s#$>=\]%]*)?\]?(?: \([^()\s]+\))?\s?([#$>%])(?:\s*([^\s:=].*))?$`)
+		`(?:[: ][^\s#$>=\]%]*|:[~/][^\s#$>=\]%]* [\w.-]+)?\]?(?: \([^()\s]+\))?\s?([#$>%])(?:\s*([^\s:=].*))?$`)
 	percentage = pattern.MustCompile(`\d ?%`)
 	// userPrompt has a user's name, and then may have any path.
 	userPrompt = pattern.MustCompile(`^\s*(?:\([\w.-]+\) ` +
 		`?)?\[?[\w.-]+@([A-Za-z0-9][\w.-]*)(?:[:\s]+[~/][^#$>%\]]*)?\]?` +
 		`\s*[#$>%❯]\s*(.*)$`)
 	// nameless matches a prompt without a machine's name: "-bash-4.2#", "# ", "~ # ", "➜  ~".
-	namelessPrompt = pattern.MustCompile(`^\s*(?:-?(?:ba|da|k|z|a|tc)?sh-?[\d.]*|~|/[\w./-]*|➜\s+\S+|└─+|PS ` +
-		`[A-Z]:\\[^>]*)?\s?[#$>%❯➜]\s+(\S.*)$|` +
+	namelessPrompt = pattern.MustCompile(`^\s*(?:-?(?:ba|da|k|z|a|tc)?sh-?[\d.]*|~|/[\w./-]*|➜\s+\S+|└─+)?` +
+		`\s?[#$>%❯➜]\s+(\S.*)$|` +
 		`^\s*-?(?:ba|da|k|z)?sh-[\d.]+[#$]\s*(.*)$|^\+{1,3} (\S.*)$`)
+	// windowsPrompt names no machine.
+	windowsPrompt = pattern.MustCompile(`^(?:PS )?[A-Za-z]:\\[^>]{0,200}>\s*(.*)$`)
 	// kali is the first of two lines of a prompt, which names the machine.
 	kali = pattern.MustCompile(`^┌─+\(\S+?[@㉿]([\w.-]+)\)-\[.*\]$`)
 	// fileHead is printed by head(1), tail(1) and more(1) before each of several files.
 	fileHead = pattern.MustCompile(`^(?:==> (\S.*) <==|:{14}\s*$)$`)
+	// runHead is what crm_report(8) writes before the output of each command.
+	runHead = pattern.MustCompile(`^##### Run "(.+)" #####$`)
 	// title matches a line that names what follows it: "brik1:". Similar lines are sections of netstat
 	// -s, or keys of ethtool -i that the driver leaves empty.
 	title = pattern.MustCompile(`^([A-Za-z][\w.-]*):$`)
@@ -72,6 +79,9 @@ func startOf(line string) (s start, is bool) {
 	if m := watched.FindStringSubmatch(line); m != nil {
 		return startWith(m[3], m[2]), true
 	}
+	if m := runHead.FindStringSubmatch(line); m != nil {
+		return startWith("", m[1]), true
+	}
 	line, _, _ = untimed(line)
 	if mayPrompt(line) {
 		if s, is := prompted(line); is {
@@ -95,6 +105,9 @@ func mayPrompt(line string) bool {
 
 // prompted returns the start of a section if the line begins with the prompt of a shell or a switch.
 func prompted(line string) (s start, is bool) {
+	if m := windowsPrompt.FindStringSubmatch(line); m != nil {
+		return startWith("", m[1]), true
+	}
 	if m := userPrompt.FindStringSubmatch(line); m != nil {
 		return startWith(m[1], m[2]), true
 	}
@@ -123,11 +136,9 @@ var systemNames = []string{"FreeBSD", "OpenBSD", "NetBSD", "DragonFly", "Linux",
 
 // startWith returns the start of a section that a command line begins.
 func startWith(host, text string) start {
-	c, over := commandOf(text)
-	if over != "" {
-		host = over
-	}
-	return start{host: host, command: c, filtered: filters(text), formats: printedBy(c)}
+	c, at := commandOf(text)
+	return start{host: cmp.Or(at.host, host), inside: at.inside, command: c, filtered: filters(text),
+		formats: printedBy(c)}
 }
 
 // alone returns the start of a section if the line is a command, or the path of a file, without a

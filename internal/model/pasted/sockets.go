@@ -25,6 +25,8 @@ type sockets struct {
 	entry     int
 	totals    map[string]int // by state, from ss -s
 	timers    bool           // whether the text has the timers of connections
+	// stateless reports whether rows of the table have no state: ss leaves the column out if only one is asked for.
+	stateless bool
 }
 
 var (
@@ -33,7 +35,8 @@ var (
 		`^(?:(tcp|udp)\s+)?(ESTAB|SYN-SENT|SYN-RECV|FIN-WAIT-1|FIN-WAIT-2|TIME-WAIT|UNCONN|CLOSE-WAIT|LAST-ACK|` +
 			`LISTEN|` +
 			`CLOSING)\s+(\d{1,18})\s+(\d{1,18})\s+(\S+:\S+)\s+(\S+:\S+)(?:\s+(.*))?$`)
-	noSocket = pattern.MustCompile(
+	statelessRow = pattern.MustCompile(`^(?:(tcp|udp)\s+)?(\d{1,18}\s+\d{1,18}\s+\S+:\S+\s+\S+:\S+.*)$`)
+	noSocket     = pattern.MustCompile(
 		`^(u_str|u_seq|u_dgr|nl|p_raw|p_dgr|raw|icmp6|vsock|sctp|dccp|mptcp|xdp|tipc|udplite)\s+[A-Z]`)
 	program    = pattern.MustCompile(`users:\(\("([^"]{1,60})"`)
 	skmemDrops = pattern.MustCompile(`skmem:\([^)]*\bd(\d{1,18})\)`)
@@ -53,8 +56,11 @@ var _ = register(&format{name: "ss", part: "sockets", row: reads((*machine).sock
 // socket parses a line of ss(8).
 func (m *machine) socket(line string) bool {
 	if socketHead.MatchString(line) {
-		m.udp, m.entry = false, -1
+		m.udp, m.entry, m.stateless = false, -1, !strings.Contains(line, "State")
 		return m.ignore()
+	}
+	if row := statelessRow.FindStringSubmatch(line); m.stateless && row != nil {
+		line = strings.TrimSpace(row[1] + " " + m.askedState() + " " + row[2])
 	}
 	if row := socketRow.FindStringSubmatch(line); row != nil {
 		m.addSocket(row)
@@ -73,6 +79,12 @@ func (m *machine) socket(line string) bool {
 	}
 	m.detail(line)
 	return true
+}
+
+// askedState returns the state that the command asks for, as ss prints it.
+func (m *machine) askedState() string {
+	word := strings.ToUpper(cmp.Or(m.command.after("state"), "established"))
+	return cmp.Or(map[string]string{"ESTABLISHED": "ESTAB", "LISTENING": "LISTEN", "CLOSED": "UNCONN"}[word], word)
 }
 
 // protocolOf returns the protocol of a row: that of the row or of the command; otherwise UDP if the

@@ -37,7 +37,7 @@ func supportSections(text string) (list []supportSection) {
 	began := 0
 	end := func(at int) {
 		if now != nil && len(now.formats) > 0 {
-			now.text = text[began:at]
+			now.text = withoutRemark(text[began:at])
 			list = append(list, *now)
 		}
 		now = nil
@@ -64,4 +64,13 @@ func supportSections(text string) (list []supportSection) {
 	}
 	end(len(text))
 	return list
+}
+
+// withoutRemark returns the text of a section without what supportconfig remarks on it behind an empty line:
+// "# Connectivity Test, Default Route 192.0.2.1: Success".
+func withoutRemark(text string) string {
+	if i := strings.LastIndex(strings.TrimRight(text, "\n"), "\n# "); i >= 0 && (i == 0 || text[i-1] == '\n') {
+		return text[:i]
+	}
+	return text
 }

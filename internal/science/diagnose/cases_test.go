@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,6 +131,24 @@ func TestPiecesOfTexts(t *testing.T) {
 		return "$ iw dev wlan0 station dump\nStation 12:34:56:78:9a:bc (on wlan0)\n\ttx packets:\t41200\n\ttx retries:\t" +
 			retries + "\n\tsignal:\t" + signal + " dBm\n\ttx bitrate:\t" + rate + " MBit/s\n"
 	}
+	const filtered = "# nstat -az | grep -i rpf\nTcpExtIPReversePathFilter  81723  0.0\n"
+	address := func(iface, last string) string {
+		return "2: " + iface + ": <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP\n    link/ether " +
+			"52:54:00:12:34:" + last + " brd ff:ff:ff:ff:ff:ff\n    inet 192.0.2." + last + "/24 scope global " + iface + "\n"
+	}
+	ping := func(size, sent, received int) string {
+		return fmt.Sprintf("$ ping -M do -s %d -c %d 10.20.0.11\nPING 10.20.0.11 (10.20.0.11) %d(%d) bytes of data.\n\n--- "+
+			"10.20.0.11 ping statistics ---\n%d packets transmitted, %d received, %d%% packet loss, time 2031ms\n", size,
+			sent, size, size+28, sent, received, 100-100*received/sent)
+	}
+	iperf := func(bytes ...string) string {
+		text := "[  3] local 10.0.0.1 port 41234 connected with 10.0.0.2 port 5001\n"
+		for i, b := range bytes {
+			text += fmt.Sprintf("[  3] %2d.0-%2d.0 sec  %s  0 bits/sec\n", i, i+1, b)
+		}
+		return text + fmt.Sprintf("[  3]  0.0-%2d.0 sec  224 %s  470 Mbits/sec\n", len(bytes),
+			strings.Fields(bytes[0])[1])
+	}
 	for name, c := range map[string]struct {
 		text, found, evidence string
 		never                 string
@@ -146,6 +165,47 @@ func TestPiecesOfTexts(t *testing.T) {
 		"interrupts of two CPUs": {strings.ReplaceAll(interrupts, "TX", "9000000") + link("-80", "6.5", "0"),
 			"wireless-weak", `"signal_dbm":-80`, "one-cpu-for-interrupts"},
 		"a weak wireless link": {link("-78", "13.0", "30110"), "wireless-weak", `"tx_retries":30110`, ""},
+		"a strict filter of interfaces that are not there": {"# route -n\n0.0.0.0 10.1.0.1 0.0.0.0 UG 0 0 0 eth0\n# sysctl " +
+			"-a\nnet.ipv4.conf.all.rp_filter = 0\nnet.ipv4.conf.eth0.rp_filter = 1\nnet.ipv4.conf.eth1.rp_filter = 0\n" +
+			filtered, "strict-rp-filter", `"interface":"eth0"`, ""},
+		"no strict filter of such interfaces": {"# sysctl -a\nnet.ipv4.conf.all.rp_filter = 0\n" +
+			"net.ipv4.conf.eth0.rp_filter = 0\n" + filtered, "", "", "strict-rp-filter"},
+		"a network namespace with the subnet of the host": {"root@nas:~# ip addr\n" + address("eth0", "10") +
+			"root@nas:~# ip netns exec red ip addr\n" + address("p0", "11") +
+			"root@nas:~# sysctl net.ipv4.conf.all.arp_ignore net.ipv4.conf.all.arp_announce\n" +
+			"net.ipv4.conf.all.arp_ignore = 0\nnet.ipv4.conf.all.arp_announce = 0\n", "", "", "same-subnet-interfaces"},
+		"a container with the network of the host": {"root@nas:~# ip addr\n" + address("eth0", "10") +
+			"root@nas:~# docker exec proxy ip addr\n" + address("eth0", "10"), "", "", "address-twice"},
+		"sockets of one state": {"# ss -tino state established\nRecv-Q Send-Q Local Address:Port Peer Address:Port\n" +
+			"0 2896000 10.0.0.5:51236 10.0.0.9:445 timer:(persist,12sec,6)\n\t cubic wscale:7,7 rto:204 backoff:6 " +
+			"rtt:0.3/0.02 mss:1448 cwnd:10 busy:91200ms rwnd_limited:90100ms(98.8%) unacked:1 snd_wnd:0\n",
+			"peer-window-closed", `"local":"10.0.0.5:51236"`, ""},
+		"a transfer that stands still for a time": {iperf("112 MBytes", "0.00 Bytes", "0.00 Bytes", "112 MBytes"),
+			"transfer-stalled", `"idle_intervals":2,"intervals":4`, ""},
+		"a transfer at a low rate": {iperf("128 KBytes", "0.00 Bytes", "0.00 Bytes", "128 KBytes"), "", "", "transfer-stalled"},
+		"a shell that prints its commands": {"+ nstat -az TcpRetransSegs TcpOutSegs\nTcpOutSegs  1000000  0.0\n" +
+			"TcpRetransSegs  1000  0.0\n+ sleep 10\n+ nstat -az TcpRetransSegs TcpOutSegs\nTcpOutSegs  1100000  0.0\n" +
+			"TcpRetransSegs  9000  0.0\n", "tcp-retransmissions", `"grew":8000,"over_s":10`, ""},
+		"mtr with networks and addresses": {"$ mtr -rwbzc 100 203.0.113.7\nHOST: desk   Loss%   Snt   Last   Avg  Best  Wrst " +
+			"StDev\n  1. AS???    gw (192.168.178.1)   0.0%   100    0.4   0.5   0.3   1.2   0.1\n  2. AS64496  203.0.113.7 " +
+			"  13.0%   100   25.0  26.1  23.2  66.1   5.0\n", "probe-lost", `"received":87`, ""},
+		"a link that is downshifted": {"[   12.0] r8169 0000:03:00.0 enp3s0: Link is Up - 100Mbps/Full (downshifted) - flow " +
+			"control rx/tx\n", "fault-logged", "downshift", ""},
+		"overruns of an old ip": {"# ip -s link show eth1\n3: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state " +
+			"UP qlen 1000\n    link/ether 00:26:b9:11:22:33 brd ff:ff:ff:ff:ff:ff\n    RX: bytes  packets  errors  dropped " +
+			"overrun mcast\n    3746582910 48273645 0       0       91823   12\n", "ring-overrun", `"missed":91823`, ""},
+		"overruns of ifconfig": {"# ifconfig eth1\neth1: flags=4163<UP,BROADCAST,RUNNING,MULTICAST>  mtu 1500\n        " +
+			"RX packets 48273645  bytes 3746582910 (3.4 GiB)\n        RX errors 0  dropped 0  overruns 91823  frame 0\n",
+			"ring-overrun", `"missed":91823`, ""},
+		"no overruns": {"# ifconfig eth1\neth1: flags=4163<UP,BROADCAST,RUNNING,MULTICAST>  mtu 1500\n        RX packets 8  " +
+			"bytes 9 (9 B)\n        RX errors 0  dropped 0  overruns 0  frame 0\n", "", "", "ring-overrun"},
+		"jumbo frames that vanish": {ping(8972, 3, 0) + ping(1472, 3, 3), "mtu-blackhole", `"mtu":1500,"below":9000`, ""},
+		"large frames that vanish": {ping(1472, 3, 0) + ping(56, 3, 3), "mtu-blackhole", `"mtu":84,"below":1500`, ""},
+		"jumbo frames that pass":   {ping(8972, 3, 3) + ping(1472, 3, 0), "", "", "mtu-blackhole"},
+		"what Windows has for broadcasts": {"PS C:\\> arp -a\n\nInterface: 192.168.1.10 --- 0x5\n  Internet Address      " +
+			"Physical Address      Type\n  192.168.1.1           00-11-22-33-44-55     dynamic\n  192.168.1.255         " +
+			"ff-ff-ff-ff-ff-ff     static\n  224.0.0.22            01-00-5e-00-00-16     static\n", "", "",
+			"static-neighbour"},
 		"a good wireless link": {link("-48", "866.7", "900"), "", "", "wireless-weak"},
 	} {
 		p, err := pasted.Parse(c.text)

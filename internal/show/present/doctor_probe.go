@@ -45,7 +45,11 @@ func probed(p netstate.Probe) document.Statement {
 		}
 	}
 	if m := p.PathMTU; m != nil {
-		add("largest packet that passes unfragmented: %d bytes", m.MTU)
+		atLeast := ""
+		if m.Below > 0 {
+			atLeast = fmt.Sprintf(", or more, and fewer than %d", m.Below)
+		}
+		add("largest packet that passes unfragmented: %d bytes%s", m.MTU, atLeast)
 	}
 	for _, c := range p.Connects {
 		add("port %d: %s within %s", c.Port, c.Outcome, unit.FormatMs(c.Ms))

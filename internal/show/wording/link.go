@@ -209,8 +209,12 @@ var (
 		return l.Interface + ": " + rate + negotiates(l.Autoneg)
 	})
 	_ = spell(func(_ string, n fact.Negotiated) string {
-		return fmt.Sprintf("%s: negotiated %s, advertises up to %s, supports %s%s", n.Interface, mbps(n.Mbps),
-			mbps(n.OfferedMbps), mbps(n.BestMbps), negotiates(n.Autoneg))
+		offers := ""
+		if n.OfferedMbps > 0 {
+			offers = ", advertises up to " + mbps(n.OfferedMbps)
+		}
+		return fmt.Sprintf("%s: negotiated %s%s, supports %s%s", n.Interface, mbps(n.Mbps), offers, mbps(n.BestMbps),
+			negotiates(n.Autoneg))
 	})
 	_ = spell(func(_ string, c fact.NoCarrier) string {
 		return fmt.Sprintf("%s: up, no carrier (operstate %s), addresses %s", c.Interface, c.OperState,

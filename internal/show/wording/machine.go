@@ -201,7 +201,7 @@ var (
 		}
 		text := fmt.Sprintf("%s.%s: %s grew by %.0f%s", host, r.Interface, cmp.Or(r.Printed, "rx_missed_errors"),
 			r.Missed, since)
-		if r.Received > 0 || !r.Boot { // 0 since the boot: not in the text
+		if r.Received > 0 { // 0: perhaps not in the text
 			text += fmt.Sprintf(", while it received %.0f packets", r.Received)
 		}
 		return text

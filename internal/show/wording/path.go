@@ -118,6 +118,10 @@ var (
 	_ = say(cause.MTUBlackhole, words[cause.ProbedMTU]{read: "RFC 2923, section 2.1; RFC 4821",
 		found: "Packets of the interface's MTU do not reach the peer, smaller ones do, and no router says so.",
 		summary: func(_ record.Finding, a cause.ProbedMTU) string {
+			if a.Below > 0 {
+				return fmt.Sprintf("packets to %s of %d bytes vanish without a message, and those of %d arrive: "+
+					"connections hang once they send much", a.Address, a.Below, a.MTU)
+			}
 			return fmt.Sprintf(
 				"packets to %s of more than %d bytes vanish without a message: connections hang once they send much",
 				a.Address, a.MTU)
@@ -126,6 +130,10 @@ var (
 			message, headers := "type 3 code 4", 20+8 // of IP and ICMP
 			if strings.Contains(a.Address, ":") {
 				message, headers = "(ICMPv6) type 2", 40+8
+			}
+			if a.Below > 0 {
+				return []string{fmt.Sprintf("one MTU on the link, its switches included: find it by ping -M do -s N %s, "+
+					"with N from %d to %d", a.Address, a.MTU-headers, a.Below-headers)}
 			}
 			return []string{
 				fmt.Sprintf(
@@ -207,8 +215,12 @@ var (
 			return fmt.Sprintf("%s has MTU %d; a router named %d", cmp.Or(p.Interface, "the interface"), p.InterfaceMTU,
 				p.MTU)
 		}
-		return fmt.Sprintf("%s has MTU %d; %d bytes are answered, %d are not, and no ICMP message came",
-			cmp.Or(p.Interface, "the interface"), p.InterfaceMTU, p.MTU, p.MTU+1)
+		has := ""
+		if p.InterfaceMTU > 0 {
+			has = fmt.Sprintf("%s has MTU %d; ", cmp.Or(p.Interface, "the interface"), p.InterfaceMTU)
+		}
+		return has + fmt.Sprintf("%d bytes are answered, %d are not, and no ICMP message came", p.MTU,
+			cmp.Or(p.Below, p.MTU+1))
 	})
 	_ = spell(func(_ string, c fact.NoConnection) string {
 		return fmt.Sprintf("%d of %d echo requests were answered; a connection to port %d was not within %.0f ms",

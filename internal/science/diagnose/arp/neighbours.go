@@ -2,6 +2,7 @@ package arp
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -125,11 +126,17 @@ var StaticRules = []rule.Rule{
 		Find: rule.Each(rule.EveryHost, staticNeighbour)},
 }
 
+// groupMAC reports whether a MAC address is of several machines, such as those of broadcasts in tables of Windows.
+func groupMAC(text string) bool {
+	mac, err := net.ParseMAC(text)
+	return err == nil && mac[0]&1 == 1
+}
+
 func staticNeighbour(_ facts.Trial, h *facts.Host) *record.Finding {
 	finding := facts.Found(cause.StaticNeighbour, h, record.Possible, cause.None{})
 	for _, n := range h.Reading.Snapshot.Neighbours {
 		if n.State == "PERMANENT" && facts.Parse(n.Address).Is4() && !facts.Parse(n.Address).IsMulticast() &&
-			n.MAC != "" && len(finding.Facts) < 6 {
+			n.MAC != "" && !groupMAC(n.MAC) && len(finding.Facts) < 6 {
 			finding.With(h.Name, fact.Neighbour{Address: n.Address, Interface: n.Interface, MAC: n.MAC, State: n.State})
 		}
 	}

@@ -63,12 +63,19 @@ func datagramsLost(_ facts.Trial, h *facts.Host) *record.Finding {
 	return finding
 }
 
-// transferStalled finds transfers of which most intervals are without a byte. One at a low rate that the text does not
-// have may be among them.
+// transferStalled finds transfers of which most intervals are without a byte, or some beside others with many. One
+// of the former may be at a low rate that the text does not have.
 func transferStalled(_ facts.Trial, h *facts.Host) *record.Finding {
-	const least = 3
+	const least, beside, many = 3, 2, 4 << 20 // many bytes are more than what a low rate writes at once
 	return transferred(h, cause.TransferStalled, record.Possible, func(t netstate.Transfer) bool {
-		return t.Idle >= least && 2*t.Idle > t.Intervals
+		bytes := int64(0)
+		for _, counted := range []*int64{t.SentBytes, t.ReceivedBytes} {
+			if counted != nil {
+				bytes = max(bytes, *counted)
+			}
+		}
+		return t.Idle >= least && 2*t.Idle > t.Intervals ||
+			t.Idle >= beside && bytes >= many*int64(t.Intervals-t.Idle)
 	}, func(t netstate.Transfer) fact.Transferred {
 		return fact.Transferred{Idle: t.Idle, Intervals: t.Intervals}
 	})

@@ -1,8 +1,10 @@
 package facts
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/fact"
 	"linerate/internal/model/netstate"
@@ -29,6 +31,17 @@ func (h *Host) Filtering(kind int) (list []*Interface) {
 	for _, p := range h.Interfaces[:min(len(h.Interfaces), MostInterfaces)] {
 		if p.Up && !p.Member && p.VRF != p.Name && h.Effective("rp_filter", p) == kind {
 			list = append(list, p)
+		}
+	}
+	if len(h.Interfaces) == 0 { // a text without them: its parameters name them
+		for _, key := range slices.Sorted(maps.Keys(h.Reading.Snapshot.Sysctls)) {
+			name, is := strings.CutPrefix(key, "net.ipv4.conf.")
+			name, of := strings.CutSuffix(name, ".rp_filter")
+			p := &Interface{Name: strings.ReplaceAll(name, "/", ".")}
+			if is && of && !slices.Contains([]string{"all", "default", "lo"}, name) && len(list) < MostInterfaces &&
+				h.Effective("rp_filter", p) == kind {
+				list = append(list, p)
+			}
 		}
 	}
 	return list

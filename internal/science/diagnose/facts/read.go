@@ -133,7 +133,7 @@ var finerParts = map[string]finer{
 	}},
 	"echo": {of: "probe", has: anyProbe(func(p netstate.Probe) bool { return p.Echo != nil })},
 	"path mtu": {of: "probe", has: anyProbe(func(p netstate.Probe) bool { // compared with that of the interface
-		return p.PathMTU != nil && p.InterfaceMTU > 0
+		return p.PathMTU != nil && (p.InterfaceMTU > 0 || p.PathMTU.Below > 0)
 	})},
 	"lookups":  {of: "probe", has: anyProbe(func(p netstate.Probe) bool { return len(p.Resolvers) > 0 })},
 	"connects": {of: "probe", has: anyProbe(func(p netstate.Probe) bool { return len(p.Connects) > 0 })},

@@ -166,10 +166,15 @@ func largestPacket(p netstate.Probe) int {
 }
 
 func mtuBlackhole(h *facts.Host, p netstate.Probe) *record.Finding {
-	if p.PathMTU == nil || p.PathMTU.Reported || p.PathMTU.MTU == 0 || p.PathMTU.MTU >= largestPacket(p) {
+	m := p.PathMTU
+	if m == nil || m.Reported || m.MTU == 0 || m.MTU >= largestPacket(p) && m.Below == 0 {
 		return nil
 	}
-	return probedMTU(cause.MTUBlackhole, h, record.Certain, p).At(record.Touch{Address: facts.Parse(p.Address)})
+	confidence := record.Certain
+	if m.Below > 0 { // a host that drops large requests alone does the same
+		confidence = record.Likely
+	}
+	return probedMTU(cause.MTUBlackhole, h, confidence, p).At(record.Touch{Address: facts.Parse(p.Address)})
 }
 
 func pathMTUSmaller(h *facts.Host, p netstate.Probe) *record.Finding {
@@ -181,9 +186,10 @@ func pathMTUSmaller(h *facts.Host, p netstate.Probe) *record.Finding {
 
 func probedMTU(c cause.Of[cause.ProbedMTU], h *facts.Host, confidence string, p netstate.Probe) *record.Finding {
 	m := p.PathMTU
-	return facts.Found(c, h, confidence, cause.ProbedMTU{Address: p.Address, MTU: m.MTU, Interface: p.Interface}).
+	return facts.Found(c, h, confidence, cause.ProbedMTU{Address: p.Address, MTU: m.MTU, Below: m.Below,
+		Interface: p.Interface}).
 		With(h.Name, fact.PathMTU{Interface: p.Interface, InterfaceMTU: p.InterfaceMTU, MTU: m.MTU,
-			Reported: m.Reported})
+			Below: m.Below, Reported: m.Reported})
 }
 
 func connectUnanswered(h *facts.Host, p netstate.Probe) *record.Finding {
