@@ -144,6 +144,10 @@ func TestProducts(t *testing.T) {
 			"scc_sles1_251129_1012/hardware.txt": supportconfigText("Command", "/sbin/lspci -nnvv", pciText),
 		}, "sles1/red: interface flags,interfaces,nics; " +
 			"sles1: interface flags,interfaces,kernel log,memory,nics,parameter files,parameters,pci"},
+		"directory of supportconfig": {map[string]string{
+			"case/scc_a_251129_1012/network.txt": supportconfigText("Command", "/sbin/ip addr", addressText(10)),
+			"case/scc_b_251129_1012/env.txt":     supportconfigText("Command", "/sbin/sysctl -a", "net.ipv4.tcp_sack = 0\n"),
+		}, "a: interface flags,interfaces; b: parameters"},
 		"crm_report": {crm, "alice: interface flags,interfaces,neighbours; bob: interface flags,interfaces,neighbours"},
 		"must-gather": {mustGather,
 			"config-x: interface flags,interfaces; " +

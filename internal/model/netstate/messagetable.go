@@ -71,7 +71,7 @@ var Messages = []Message{
 		"a newer driver or firmware; ethtool -a DEV: pause frames of the other end stop a queue as well",
 		"Linux net/sched/sch_generic.c (dev_watchdog)"),
 	fault("driver-timeout", likely, `imeout|timed out|tx_timeout|on time`,
-		`TX timeout detected|TX timeout on queue: \d|^\S+ \S+ \S+: (?:transmit timed out, resetting|Transmit timeout, `+
+		`TX timeout detected|TX timeout on queue: \d|^\S+ \S+ \S+: (?:transmit timed out|Transmit timeout, `+
 			`status)|tx_timeout: VSI|`+
 			`Found a Tx that wasn't completed on time|[Kk]eep alive watchdog timeout|initiating reset due to tx `+
 			`timeout`,

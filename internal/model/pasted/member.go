@@ -157,6 +157,10 @@ func rootsOf(list []Member) []string {
 		if systemDir(strings.Split(m.Path, "/")) >= 0 {
 			continue
 		}
+		if isSupportconfig(m.Path) {
+			roots[i] = path.Dir(m.Path)
+			continue
+		}
 		if roots[i] = top(m.Path); several[roots[i]] || ofNode(strings.Split(m.Path, "/")) > 0 {
 			roots[i] = hostDir(m.Path)
 		}

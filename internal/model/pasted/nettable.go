@@ -49,7 +49,8 @@ var (
 // drops at input of a BSD include packets for which the NIC had no buffer.
 var interfaceColumns = map[string][2]string{
 	"RX-OK": {"RX", "packets"}, "RX-ERR": {"RX", "errors"}, "RX-DRP": {"RX", "dropped"},
-	"TX-OK": {"TX", "packets"}, "TX-ERR": {"TX", "errors"}, "TX-DRP": {"TX", "dropped"},
+	"RX-OVR": {"RX", "overruns"},
+	"TX-OK":  {"TX", "packets"}, "TX-ERR": {"TX", "errors"}, "TX-DRP": {"TX", "dropped"},
 	"Ipkts": {"RX", "packets"}, "Ierrs": {"RX", "errors"}, "Ifail": {"RX", "errors"}, "Idrop": {"RX", "dropped"},
 	"Ibytes": {"RX", "bytes"}, "Opkts": {"TX", "packets"}, "Oerrs": {"TX", "errors"}, "Ofail": {"TX", "errors"},
 	"Obytes": {"TX", "bytes"}, "Drop": {"TX", "dropped"}, "Odrop": {"TX", "dropped"}, "Coll": {"TX", "collisions"},
@@ -222,5 +223,5 @@ func (m *machine) deviceRow(line string) bool {
 }
 
 // deviceColumns are the counters of a row of /proc/net/dev. Empty: one without a field.
-var deviceColumns = [16]string{"RX bytes", "RX packets", "RX errors", "RX dropped", "", "", "", "",
+var deviceColumns = [16]string{"RX bytes", "RX packets", "RX errors", "RX dropped", "RX fifo", "", "", "",
 	"TX bytes", "TX packets", "TX errors", "TX dropped", "", "TX collisions", "TX carrier", ""}

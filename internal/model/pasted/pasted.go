@@ -155,7 +155,14 @@ func parseOnce(text string) (Text, error) {
 		return Text{}, fmt.Errorf("the text has %d bytes: expected at most %d", len(text), LargestText)
 	}
 	r := reader{}
-	r.text(text, 0)
+	if list := supportSections(text); len(list) > 0 { // a file of supportconfig alone
+		for _, s := range list {
+			r.member = "supportconfig"
+			r.section(s.start, s.text, s.line)
+		}
+	} else {
+		r.text(text, 0)
+	}
 	if shared := r.shared(); len(shared) > 0 { // what seemed to be namespaces of their own are the host's
 		r = reader{hosts: shared}
 		r.text(text, 0)
@@ -203,7 +210,11 @@ func lineOf(text string, quoted int) string {
 	if strings.IndexByte(text, '\x1b') >= 0 {
 		text = control.Regexp().ReplaceAllString(text, "")
 	}
-	return unquoted(strings.TrimRight(text, "\r\n\t\v\f "), quoted)
+	text = strings.TrimRight(text, "\r\n\t\v\f ")
+	if before, is := strings.CutSuffix(text, "```"); is && strings.TrimSpace(before) != "" { // a block of code ends
+		text = before
+	}
+	return unquoted(text, quoted)
 }
 
 // quotes returns the depth of quotation marks of mail ("> ") that most lines of a text have.

@@ -51,6 +51,20 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestSupportconfigAlone: a file of supportconfig is read by its heads, without the archive.
+func TestSupportconfigAlone(t *testing.T) {
+	head := func(kind, what string) string { return "\n#==[ " + kind + " ]==========#\n# " + what + "\n" }
+	p, err := Parse(head("Command", "/sbin/ip addr") + "2: eth0: <UP> mtu 1500\n    inet 192.0.2.10/24 scope global eth0\n" +
+		head("Command", "/sbin/ip netns exec red ip addr") + "2: p0: <UP> mtu 1500\n    inet 192.0.2.11/24 scope global p0\n" +
+		head("Configuration File", "/etc/resolv.conf") + "nameserver 192.0.2.53\n" +
+		head("Command", "/usr/bin/unknown") + "what nothing knows\n" +
+		head("Command", "ping -n -c1 -W1 192.0.2.1") + "ERROR: Command not found or not executable\n\n# Connectivity Test, " +
+		"Default Route 192.0.2.1: Failure\n")
+	if err != nil || p.Lost > 0 || len(p.Machines) != 2 || p.Machines[0].State.Resolver == nil {
+		t.Errorf("%v, not understood %q: %+v", err, p.NotUnderstood, p.Machines)
+	}
+}
+
 // TestCPUsOfRows: there are at least the CPUs that have rows, whatever their load is.
 func TestCPUsOfRows(t *testing.T) {
 	p, err := Parse("12:01:02     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %idle\n" +

@@ -133,8 +133,8 @@ func isNoise(text string) bool {
 
 // complaints are the reasons of shells and of the C library, in small letters.
 var complaints = []string{"command not found", "command not found or not executable", "permission denied",
-	"operation not permitted", "no such file or directory", "no such device", "not found", "operation not supported", "cannot open",
-	"invalid argument", "is a directory", "fib table does not exist", "dump terminated"}
+	"operation not permitted", "no such file or directory", "no such device", "not found", "operation not supported",
+	"cannot open", "invalid argument", "is a directory", "fib table does not exist", "dump terminated"}
 
 // names reports whether a line that ends with a colon names a machine.
 func (r *reader) names(text, name string) bool {

@@ -137,8 +137,20 @@ var systemNames = []string{"FreeBSD", "OpenBSD", "NetBSD", "DragonFly", "Linux",
 // startWith returns the start of a section that a command line begins.
 func startWith(host, text string) start {
 	c, at := commandOf(text)
-	return start{host: cmp.Or(at.host, host), inside: at.inside, command: c, filtered: filters(text),
+	s := start{host: cmp.Or(at.host, host), inside: at.inside, command: c, filtered: filters(text),
 		formats: printedBy(c)}
+	if len(s.formats) == 0 || !strings.ContainsAny(text, ";&") {
+		return s
+	}
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '&' }) {
+		next, _ := commandOf(part) // what it prints is behind that of the first
+		for _, f := range printedBy(next) {
+			if f.whole == nil && !slices.Contains(s.formats, f) {
+				s.formats = append(s.formats, f)
+			}
+		}
+	}
+	return s
 }
 
 // alone returns the start of a section if the line is a command, or the path of a file, without a

@@ -32,6 +32,9 @@ type supportSection struct {
 // supportSections returns the sections of a text of supportconfig that a format reads. The others are as
 // unknown members of an archive are: not read.
 func supportSections(text string) (list []supportSection) {
+	if !strings.Contains(text, "#==[") {
+		return nil
+	}
 	kind, before, offset := "", 0, 0
 	var now *supportSection
 	began := 0

@@ -206,6 +206,20 @@ func TestPiecesOfTexts(t *testing.T) {
 			"Physical Address      Type\n  192.168.1.1           00-11-22-33-44-55     dynamic\n  192.168.1.255         " +
 			"ff-ff-ff-ff-ff-ff     static\n  224.0.0.22            01-00-5e-00-00-16     static\n", "", "",
 			"static-neighbour"},
+		"fifo of /proc/net/dev": {"$ cat /proc/net/dev\nInter-|   Receive  |  Transmit\n face |bytes    packets errs drop fifo " +
+			"frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n  eth0: 1000 1000 0 0 5100 0 " +
+			"0 0 1000 1000 0 0 0 0 0 0\n", "ring-overrun", `"missed":5100`, ""},
+		"RX-OVR of netstat": {"$ netstat -i\nKernel Interface table\nIface       MTU Met    RX-OK RX-ERR RX-DRP RX-OVR    TX-OK " +
+			"TX-ERR TX-DRP TX-OVR Flg\neth0       1500   0 48273645      0      0  91823 37264512      0      0      0 BMRU\n",
+			"ring-overrun", `"missed":91823`, ""},
+		"several commands on a line": {"root@h:~# ip -br addr | head; ping -c 5 10.0.0.1 2>&1 && ip route\neth0 UP 10.0.0.2/24\nPING " +
+			"10.0.0.1 (10.0.0.1) 56(84) bytes of data.\n--- 10.0.0.1 ping statistics ---\n5 packets transmitted, 2 received, " +
+			"60% packet loss, time 4ms\nblackhole 10.1.0.0/16\n", "probe-lost", `"received":2`, ""},
+		"a queue that is sent again, without the state of TCP": {"# ss -tno\nState Recv-Q Send-Q Local Address:Port Peer " +
+			"Address:Port Process\nESTAB 0 812736 10.0.0.5:901 10.0.0.9:2049 timer:(on,3.2sec,5)\n", "unacknowledged",
+			`"timeouts":5`, ""},
+		"a block of code that ends with a line": {"```ethtool eth0\nSettings for eth0:\n\tSpeed: 100Mb/s\n\tDuplex: Half```\n",
+			"half-duplex", `"duplex":"half"`, ""},
 		"a good wireless link": {link("-48", "866.7", "900"), "", "", "wireless-weak"},
 	} {
 		p, err := pasted.Parse(c.text)

@@ -132,8 +132,8 @@ var (
 				message, headers = "(ICMPv6) type 2", 40+8
 			}
 			if a.Below > 0 {
-				return []string{fmt.Sprintf("one MTU on the link, its switches included: find it by ping -M do -s N %s, "+
-					"with N from %d to %d", a.Address, a.MTU-headers, a.Below-headers)}
+				return []string{fmt.Sprintf("one MTU on the link, its switches included: "+
+					"find it by ping -M do -s N %s, with N from %d to %d", a.Address, a.MTU-headers, a.Below-headers)}
 			}
 			return []string{
 				fmt.Sprintf(

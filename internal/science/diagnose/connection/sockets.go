@@ -77,7 +77,7 @@ func connections(h *facts.Host, where func(netstate.Connection) bool, most int) 
 		is := fact.Connection{Local: c.Local, Remote: c.Remote, State: c.State, Unread: c.ReceiveQueue,
 			Unacknowledged: c.SendQueue, ReadBps: c.ReadBps}
 		if c.Info != nil {
-			is.Timeouts = c.Info.Backoff
+			is.Timeouts = max(c.Info.Backoff, c.Info.Retransmits)
 		}
 		list = append(list, is)
 	}
@@ -128,7 +128,10 @@ func unacknowledged(f facts.Trial, h *facts.Host) *record.Finding {
 	const stalled = 2
 	waits := func(c netstate.Connection) bool {
 		i := c.Info
-		if i == nil || i.Backoff < stalled || c.SendQueue == 0 || c.State == "SYN-SENT" || c.State == "SYN-RECV" {
+		if i == nil || max(i.Backoff, i.Retransmits) < stalled || c.SendQueue == 0 {
+			return false
+		}
+		if c.State == "SYN-SENT" || c.State == "SYN-RECV" {
 			return false
 		}
 		return i.Lacking("snd_wnd_bytes") != "" || !zeroWindow(i) // otherwise it probes a zero window
