@@ -10,6 +10,7 @@ var (
 	ECMPSourceMismatch = one[None]("ecmp-source-mismatch")
 	BondHash           = one[Bond]("bond-hash")
 	LACPApart          = each[None]("lacp-apart")
+	BondMemberDown     = each[None]("bond-member-down")
 )
 
 // Links counts the links among which the hash chooses.

@@ -89,6 +89,12 @@ type (
 		Silent  bool `json:"silent,omitempty"`
 		Churned bool `json:"churned,omitempty"`
 	}
+	// MemberDown is a member of a bond that has no link.
+	MemberDown struct {
+		Interface string `json:"interface"`
+		Members   int    `json:"members"`            // of the bond
+		Failures  int    `json:"failures,omitempty"` // of its link since it joined
+	}
 	// ByObject is a route that uses a group of nexthop objects.
 	ByObject struct {
 		To netip.Prefix `json:"to"`
@@ -106,6 +112,7 @@ var (
 	_ = is[StoppedFlow]("stopped_flow")
 	_ = is[Mismatched]("mismatched")
 	_ = is[ApartMember]("apart_member")
+	_ = is[MemberDown]("member_down")
 	_ = is[ByObject]("by_object")
 )
 

@@ -136,6 +136,11 @@ func TestPiecesOfTexts(t *testing.T) {
 		return "2: " + iface + ": <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP\n    link/ether " +
 			"52:54:00:12:34:" + last + " brd ff:ff:ff:ff:ff:ff\n    inet 192.0.2." + last + "/24 scope global " + iface + "\n"
 	}
+	bonding := func(state string) string {
+		return "# cat /proc/net/bonding/bond0\nEthernet Channel Bonding Driver: v5\n\nBonding Mode: fault-tolerance " +
+			"(active-backup)\nCurrently Active Slave: eth1\nMII Status: up\n\nSlave Interface: eth0\nMII Status: " + state +
+			"\nLink Failure Count: 41\n\nSlave Interface: eth1\nMII Status: up\nLink Failure Count: 0\n"
+	}
 	ping := func(size, sent, received int) string {
 		return fmt.Sprintf("$ ping -M do -s %d -c %d 10.20.0.11\nPING 10.20.0.11 (10.20.0.11) %d(%d) bytes of data.\n\n--- "+
 			"10.20.0.11 ping statistics ---\n%d packets transmitted, %d received, %d%% packet loss, time 2031ms\n", size,
@@ -220,6 +225,9 @@ func TestPiecesOfTexts(t *testing.T) {
 			`"timeouts":5`, ""},
 		"a block of code that ends with a line": {"```ethtool eth0\nSettings for eth0:\n\tSpeed: 100Mb/s\n\tDuplex: Half```\n",
 			"half-duplex", `"duplex":"half"`, ""},
+		"a bond without one of its members": {bonding("down"), "bond-member-down", `"interface":"eth0","members":2,"failures":41`,
+			""},
+		"a bond with both":     {bonding("up"), "", "", "bond-member-down"},
 		"a good wireless link": {link("-48", "866.7", "900"), "", "", "wireless-weak"},
 	} {
 		p, err := pasted.Parse(c.text)

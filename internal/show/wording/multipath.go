@@ -82,6 +82,21 @@ var (
 		found: "A member of an 802.3ad bond whose link is up is in another aggregator than the active one, has no " +
 			"partner, or is churned.",
 	})
+	_ = say(cause.BondMemberDown, words[cause.None]{
+		summary: about("DEV works without some of its members, which have no link: it carries less, and the next failure " +
+			"may be its last"),
+		fix: []string{"cable, transceiver and switch port of that member; ip link set dev MEMBER up; or take it out of " +
+			"the bond"},
+		read:  "Linux Documentation/networking/bonding.rst",
+		found: "A member of a bond or team has no link, and another one has.",
+	})
+	_ = spell(func(_ string, m fact.MemberDown) string {
+		text := fmt.Sprintf("%s: down, one of %d members", m.Interface, m.Members)
+		if m.Failures > 0 {
+			text += ", " + unit.Plural(m.Failures, "link failure")
+		}
+		return text
+	})
 	_ = spell(func(_ string, a fact.ApartMember) string {
 		text := a.Interface + ": up"
 		if a.Aggregator > 0 && a.Active > 0 {

@@ -6,6 +6,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/device"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
@@ -20,6 +21,28 @@ import (
 var BondRules = []rule.Rule{
 	{ID: cause.BondHash.Code, Find: rule.Each(bonds, bondHash)},
 	{ID: cause.LACPApart.Code, Host: true, Parts: []string{"bonds"}, Find: apart},
+	{ID: cause.BondMemberDown.Code, Host: true, Parts: []string{"bonds"}, Find: membersDown},
+}
+
+// membersDown finds bonds that work without some of their members, because these have no link.
+func membersDown(f facts.Trial) (findings []record.Finding) {
+	for _, h := range f.Hosts {
+		for _, b := range h.State.Bonds {
+			finding := facts.Found(cause.BondMemberDown, h, record.Likely, cause.None{})
+			finding.About.Interface = b.Interface
+			for _, m := range b.Slaves {
+				if m.Link == "down" && len(finding.Facts) < 6 {
+					finding.With(h.Name, fact.MemberDown{Interface: m.Interface, Members: len(b.Slaves),
+						Failures: m.LinkFailures}).At(record.Touch{OnLink: m.Interface})
+				}
+			}
+			works := slices.ContainsFunc(b.Slaves, func(m netstate.BondMember) bool { return m.Link == "up" })
+			if works && len(finding.Facts) > 0 && len(findings) < rule.MostFindings {
+				findings = append(findings, *finding)
+			}
+		}
+	}
+	return findings
 }
 
 // apart finds members of 802.3ad bonds that carry nothing although their link is up, because LACP did not
