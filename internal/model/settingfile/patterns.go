@@ -27,8 +27,8 @@ const mostMatches = 64
 // Expand puts parameters in place of the patterns in files; of returns those that match one.
 //
 // In lists, a pattern sets no parameter that any list sets by its name, wherever that is, and none that a line
-// "-KEY" excludes (sysctl.d(5); sysctl(8) of procps since 3.3.17 does the same with files, and its manual does not
-// say it). A script sets parameters in the order of its lines.
+// "-KEY" excludes (sysctl.d(5); sysctl(8) of procps since 3.3.17 does the same with files, which its manual does not
+// say). A script sets parameters in the order of its lines.
 func Expand(files []File, of func(pattern string) []string) {
 	named := map[string]bool{}
 	for i := range files { // systemd-sysctl(8) keeps one line for each name, the last

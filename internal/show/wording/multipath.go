@@ -83,10 +83,10 @@ var (
 			"partner, or is churned.",
 	})
 	_ = say(cause.BondMemberDown, words[cause.None]{
-		summary: about("DEV works without some of its members, which have no link: it carries less, and the next failure " +
-			"may be its last"),
-		fix: []string{"cable, transceiver and switch port of that member; ip link set dev MEMBER up; or take it out of " +
-			"the bond"},
+		summary: about("DEV works without some of its members, which have no link: it carries less, and the next " +
+			"failure may be its last"),
+		fix: []string{"cable, transceiver and switch port of that member; ip link set dev MEMBER up; or take it out " +
+			"of the bond"},
 		read:  "Linux Documentation/networking/bonding.rst",
 		found: "A member of a bond or team has no link, and another one has.",
 	})
