@@ -34,7 +34,7 @@ func (r *reading) send(to chan<- prometheus.Metric) {
 		}
 	}
 	if r.counters.SNMP != nil {
-		for _, m := range protocolCounters {
+		for _, m := range protocolCounters() {
 			m.send(to, float64(uint64(r.counters.SNMP[m.name]))) // unsigned long
 		}
 	}

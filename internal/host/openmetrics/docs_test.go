@@ -59,19 +59,25 @@ func protocolTable() string {
 	for _, c := range counter.Counters() {
 		rules[c.Name] = c.Rules
 	}
-	for _, c := range protocolCounters {
+	for _, c := range protocolCounters() {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", c.name, c.family.name, strings.Join(rules[c.name], ", "))
 	}
 	return b.String()
 }
 
-// table has all but the counters of protocols.
+// everyFamily has the metrics of both collectors.
+func everyFamily() families {
+	all := slices.Concat(hostFamilies, serveFamilies)
+	for _, c := range protocolCounters() {
+		all = append(all, c.family)
+	}
+	return all
+}
+
 func table(list families) string {
 	var b strings.Builder
 	b.WriteString("| metric | type | labels | is |\n|---|---|---|---|\n")
-	list = slices.DeleteFunc(slices.Clone(list), func(f *family) bool {
-		return slices.ContainsFunc(protocolCounters, func(c protocolCounter) bool { return c.family == f })
-	})
+	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b *family) int { return strings.Compare(a.name, b.name) })
 	for _, m := range list {
 		kind := "gauge"
@@ -90,7 +96,7 @@ func table(list families) string {
 // known are the labels of each metric.
 func known() map[string][]string {
 	all := map[string][]string{}
-	for _, m := range slices.Concat(hostFamilies, serveFamilies) {
+	for _, m := range everyFamily() {
 		all[m.name] = m.labels
 	}
 	return all
@@ -247,7 +253,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	names := map[string]bool{}
-	for _, m := range slices.Concat(hostFamilies, serveFamilies) {
+	for _, m := range everyFamily() {
 		if names[m.name] || !strings.HasSuffix(m.help, ".") {
 			t.Errorf("%s: %q", m.name, cmp.Or(m.help, "no help"))
 		}

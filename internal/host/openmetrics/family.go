@@ -3,6 +3,7 @@ package openmetrics
 import (
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -16,7 +17,14 @@ type family struct {
 	name, help string
 	kind       prometheus.ValueType
 	labels     []string
-	desc       *prometheus.Desc
+	once       sync.Once
+	described  *prometheus.Desc // see desc
+}
+
+// desc returns how Prometheus identifies the family. The first call makes it.
+func (m *family) desc() *prometheus.Desc {
+	m.once.Do(func() { m.described = prometheus.NewDesc(m.name, m.help, m.labels, nil) })
+	return m.described
 }
 
 // families are the metrics of one collector, in the order of the document's table.
@@ -25,8 +33,7 @@ type families []*family
 const namespace = "linerate_"
 
 func (f *families) add(kind prometheus.ValueType, name, help string, labels []string) *family {
-	name = namespace + name
-	m := &family{name, help, kind, labels, prometheus.NewDesc(name, help, labels, nil)}
+	m := &family{name: namespace + name, help: help, kind: kind, labels: labels}
 	*f = append(*f, m)
 	return m
 }
@@ -41,13 +48,13 @@ func (f *families) gauge(name, help string, labels ...string) *family {
 
 func (f families) describe(to chan<- *prometheus.Desc) {
 	for _, m := range f {
-		to <- m.desc
+		to <- m.desc()
 	}
 }
 
 // send sends the value of one series.
 func (m *family) send(to chan<- prometheus.Metric, value float64, labels ...string) {
-	to <- prometheus.MustNewConstMetric(m.desc, m.kind, value, labels...)
+	to <- prometheus.MustNewConstMetric(m.desc(), m.kind, value, labels...)
 }
 
 // label converts a kernel name to a label value, which must be UTF-8.

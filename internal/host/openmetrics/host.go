@@ -196,16 +196,21 @@ type protocolCounter struct {
 	name string
 }
 
-var protocolCounters = func() (list []protocolCounter) {
+var protocolCounters = sync.OnceValue(func() (list []protocolCounter) {
 	for _, c := range counter.Counters() {
 		help := fmt.Sprintf("%s of /proc/net, by which rules of doctor go: %s.", c.Name, joined(c.Rules))
-		list = append(list, protocolCounter{hostFamilies.counter("netstat_"+snake(c.Name), help), c.Name})
+		list = append(list, protocolCounter{new(families).counter("netstat_"+snake(c.Name), help), c.Name})
 	}
 	return list
-}()
+})
 
 // Describe implements prometheus.Collector.
-func (h *Host) Describe(to chan<- *prometheus.Desc) { hostFamilies.describe(to) }
+func (h *Host) Describe(to chan<- *prometheus.Desc) {
+	hostFamilies.describe(to)
+	for _, c := range protocolCounters() {
+		to <- c.desc()
+	}
+}
 
 // Collect sends the latest reading and the findings.
 func (h *Host) Collect(to chan<- prometheus.Metric) {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 
 	"linerate/internal/model/kind"
 )
@@ -40,12 +41,25 @@ func Codes(causes ...Named) (codes []Code) {
 type None struct{}
 
 type registered struct {
+	code Code
 	args reflect.Type
 	// key returns the same value for two findings on one host if they are to be merged.
 	key func(about, args any) any
 }
 
-var causes = map[Code]registered{}
+var (
+	list   = make([]registered, 0, 256) // more than there are
+	causes = sync.OnceValue(func() map[Code]registered {
+		all := make(map[Code]registered, len(list))
+		for _, r := range list {
+			if _, used := all[r.code]; used {
+				panic(fmt.Sprintf("cause: %s is registered twice", r.code))
+			}
+			all[r.code] = r
+		}
+		return all
+	})
+)
 
 // one registers a cause that a host has at most once. All its findings on a host are merged; the
 // one with the highest confidence is kept.
@@ -75,21 +89,18 @@ func about[A any](code Code) Of[A] {
 }
 
 func register[A any](code Code, key func(about, args any) any) Of[A] {
-	if _, used := causes[code]; used {
-		panic(fmt.Sprintf("cause: %s is registered twice", code))
-	}
-	causes[code] = registered{reflect.TypeFor[A](), key}
+	list = append(list, registered{code, reflect.TypeFor[A](), key})
 	return Of[A]{code}
 }
 
 // Decode decodes the arguments of a cause from JSON into the type registered for the code. For a
 // code that this version does not know it returns a kind.Unknown.
-func Decode(code Code, text []byte) (any, error) { return kind.Decode(causes[code].args, code, text) }
+func Decode(code Code, text []byte) (any, error) { return kind.Decode(causes()[code].args, code, text) }
 
 // Identity returns what distinguishes findings of a cause on one host: two with the same are merged. about
 // is the finding's subject. Findings with an unknown code are merged if subject and arguments are equal.
 func Identity(code Code, about, args any) string {
-	if c, known := causes[code]; known {
+	if c, known := causes()[code]; known {
 		return keyed(c.key(about, args))
 	}
 	return keyed(about, args)
@@ -106,11 +117,11 @@ func keyed(values ...any) string {
 }
 
 // All returns all registered codes, sorted.
-func All() []Code { return slices.Sorted(maps.Keys(causes)) }
+func All() []Code { return slices.Sorted(maps.Keys(causes())) }
 
 // Zero returns the zero value of the cause's argument type, or nil if the code is not registered.
 func Zero(code Code) any {
-	if t := causes[code].args; t != nil {
+	if t := causes()[code].args; t != nil {
 		return reflect.Zero(t).Interface()
 	}
 	return nil

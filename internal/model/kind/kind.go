@@ -10,12 +10,21 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 )
 
-// Set is a set of types with their names. The zero value is empty.
+// Set is a set of types with their names. The zero value is empty. Types are added before the set is used: the
+// first use makes its maps.
 type Set struct {
+	added []named
+	once  sync.Once
 	types map[string]reflect.Type
 	names map[reflect.Type]string
+}
+
+type named struct {
+	name string
+	of   reflect.Type
 }
 
 // Unknown is a value with a name that this version does not know. It is encoded exactly as it was
@@ -28,18 +37,25 @@ type Unknown struct {
 // MarshalJSON returns the JSON of the value without its name.
 func (u Unknown) MarshalJSON() ([]byte, error) { return []byte(u.JSON), nil }
 
-// Add registers type T under name. It panics if the name or the type is already registered. The
-// result is only there so that Add can initialise a variable.
+// Add registers type T under name. If the name or the type is registered twice, the first use of the set panics.
+// The result is only there so that Add can initialise a variable.
 func Add[T any](s *Set, name string) struct{} {
-	t := reflect.TypeFor[T]()
-	if s.types == nil {
-		s.types, s.names = map[string]reflect.Type{}, map[reflect.Type]string{}
-	}
-	if _, used := s.types[name]; used || s.names[t] != "" {
-		panic(fmt.Sprintf("kind: %s (%v) is registered twice", name, t))
-	}
-	s.types[name], s.names[t] = t, name
+	s.added = append(s.added, named{name, reflect.TypeFor[T]()})
 	return struct{}{}
+}
+
+// ready makes the maps.
+func (s *Set) ready() *Set {
+	s.once.Do(func() {
+		s.types, s.names = map[string]reflect.Type{}, map[reflect.Type]string{}
+		for _, a := range s.added {
+			if _, used := s.types[a.name]; used || s.names[a.of] != "" {
+				panic(fmt.Sprintf("kind: %s (%v) is registered twice", a.name, a.of))
+			}
+			s.types[a.name], s.names[a.of] = a.of, a.name
+		}
+	})
+	return s
 }
 
 // Name returns the name of the value's type. Empty: the type is not in the set.
@@ -47,12 +63,12 @@ func (s *Set) Name(value any) string {
 	if u, is := value.(Unknown); is {
 		return u.Name
 	}
-	return s.names[reflect.TypeOf(value)]
+	return s.ready().names[reflect.TypeOf(value)]
 }
 
 // Zero returns the zero value of each type, sorted by name.
 func (s *Set) Zero() (list []any) {
-	for _, name := range slices.Sorted(maps.Keys(s.types)) {
+	for _, name := range slices.Sorted(maps.Keys(s.ready().types)) {
 		list = append(list, reflect.Zero(s.types[name]).Interface())
 	}
 	return list
@@ -100,7 +116,7 @@ func (s *Set) Unmarshal(data []byte) (host string, value any, err error) {
 		return "", nil, fmt.Errorf("expected one value, got %d", len(members))
 	}
 	for name, text := range members {
-		value, err = Decode(s.types[name], name, text)
+		value, err = Decode(s.ready().types[name], name, text)
 	}
 	return host, value, err
 }

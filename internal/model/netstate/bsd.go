@@ -2,6 +2,7 @@ package netstate
 
 import (
 	"slices"
+	"sync"
 
 	"linerate/internal/model/opsystem"
 )
@@ -102,12 +103,12 @@ var bsdInterfaceCounters = map[string][]string{"rx_errors": nil, "tx_errors": ni
 func PrintedBy(system, name string) bool {
 	systems, is := bsdInterfaceCounters[name]
 	if !is {
-		systems, is = protocolCounters[name]
+		systems, is = protocolCounters()[name]
 	}
 	return is && (systems == nil || system == opsystem.OtherBSD || slices.Contains(systems, system))
 }
 
-var protocolCounters = func() map[string][]string {
+var protocolCounters = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for _, section := range BSDCounters {
 		for _, name := range section {
@@ -127,4 +128,4 @@ var protocolCounters = func() map[string][]string {
 		all[name] = []string{opsystem.FreeBSD, opsystem.OpenBSD, opsystem.NetBSD}
 	}
 	return all
-}()
+})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"linerate/internal/model/pattern"
 )
@@ -63,7 +64,9 @@ type counterNames struct {
 
 // namings has the counter names of drivers, from their sources below drivers/net/ (most in
 // ethernet/) or from kernel documents.
-var namings = compiled(slices.Concat(intelNamings, serverNamings, virtualNamings, boardNamings))
+var namings = sync.OnceValue(func() []naming {
+	return compiled(slices.Concat(intelNamings, serverNamings, virtualNamings, boardNamings))
+})
 
 // compiled sets the patterns of each driver. Drivers may share a slice of patterns, so it is
 // copied. Some drivers pad names with spaces.
@@ -84,13 +87,14 @@ func compiled(list []naming) []naming {
 
 // namingOf returns the naming of a driver. Nil: unknown.
 func namingOf(driver string) *naming {
-	i := slices.IndexFunc(namings, func(n naming) bool {
+	list := namings()
+	i := slices.IndexFunc(list, func(n naming) bool {
 		return n.Driver == driver || slices.Contains(n.aliases, driver)
 	})
 	if i < 0 {
 		return nil
 	}
-	return &namings[i]
+	return &list[i]
 }
 
 // of returns the index of the pattern that has a counter; -1: none has.
@@ -144,8 +148,8 @@ func Missed(driver string, meanings map[string]int64) int64 {
 // driver that knows the most names. Empty: no driver knows at least three.
 func DriverOf(counters map[string]int64) (driver string) {
 	most := 2
-	for i := range namings {
-		n, known := &namings[i], 0
+	for i := range namings() {
+		n, known := &namings()[i], 0
 		for name := range counters {
 			if n.known.MatchString(name) {
 				known++

@@ -67,7 +67,7 @@ func TestMeanings(t *testing.T) {
 		}
 	}
 	used := map[string]bool{}
-	for _, n := range namings {
+	for _, n := range namings() {
 		for _, p := range n.patterns {
 			used[p.meaning] = true
 			if !slices.ContainsFunc(Meanings, func(m Meaning) bool { return m.Name == p.meaning }) {
@@ -123,7 +123,7 @@ func TestDocumentedMeanings(t *testing.T) {
 	for _, m := range Meanings {
 		var lists []string // of counters, in the order of the drivers
 		drivers := make(map[string][]string)
-		for _, n := range namings {
+		for _, n := range namings() {
 			var sum, largest []string
 			for _, p := range n.patterns {
 				if names := "`" + strings.Join(expand(t, p.names), "`, `") + "`"; p.meaning != m.Name {

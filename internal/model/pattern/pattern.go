@@ -9,7 +9,6 @@
 package pattern
 
 import (
-	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -22,8 +21,9 @@ import (
 // Pattern is a regular expression. MatchString and FindStringSubmatch are faster than those of regexp.Regexp for
 // texts that do not match.
 type Pattern struct {
-	text     string
-	compiled func() *compiled
+	text  string
+	once  sync.Once
+	ready compiled
 }
 
 type compiled struct {
@@ -35,40 +35,18 @@ type compiled struct {
 	literals []string
 }
 
-var (
-	mu  sync.Mutex
-	all []*Pattern
-)
+// MustCompile returns the pattern of a regular expression (regexp/syntax). If the syntax is wrong, the first
+// use of the pattern panics; TestPatterns of internal/arch compiles the constant ones. The compiler inlines it,
+// so that a variable of a package costs nothing when the program starts.
+func MustCompile(text string) *Pattern { return &Pattern{text: text} }
 
-// MustCompile returns the pattern of a regular expression (regexp/syntax). It is for variables of packages: Check
-// compiles all patterns that were made. If the syntax is wrong, the first use of the pattern panics.
-func MustCompile(text string) *Pattern {
-	p := lazy(text)
-	mu.Lock()
-	defer mu.Unlock()
-	all = append(all, p)
-	return p
+func (p *Pattern) compiled() *compiled {
+	p.once.Do(func() { p.ready = compile(p.text) })
+	return &p.ready
 }
 
-func lazy(text string) *Pattern {
-	return &Pattern{text, sync.OnceValue(func() *compiled { return compile(text) })}
-}
-
-// Check compiles every pattern of the program. The error names the first one whose syntax is wrong. It is for tests.
-func Check() error {
-	mu.Lock()
-	list := slices.Clone(all)
-	mu.Unlock()
-	for _, p := range list {
-		if _, err := regexp.Compile(p.text); err != nil {
-			return fmt.Errorf("%q: %w", p.text, err)
-		}
-	}
-	return nil
-}
-
-func compile(text string) *compiled {
-	c := &compiled{Regexp: regexp.MustCompile(text)}
+func compile(text string) compiled {
+	c := compiled{Regexp: regexp.MustCompile(text)}
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		panic("pattern: " + err.Error())

@@ -2,6 +2,7 @@ package settingfile
 
 import (
 	"strings"
+	"sync"
 
 	"linerate/internal/model/source"
 )
@@ -28,7 +29,7 @@ var _ = register(&format{
 			return false
 		}
 		for _, e := range list.Entries {
-			if aksKeys[strings.ToLower(e.Key.Text)] != "" {
+			if aksKeys()[strings.ToLower(e.Key.Text)] != "" {
 				return true
 			}
 		}
@@ -38,7 +39,7 @@ var _ = register(&format{
 		list := aksSysctls(n)
 		r.use(list)
 		for _, e := range list.Entries {
-			key := aksKeys[strings.ToLower(e.Key.Text)]
+			key := aksKeys()[strings.ToLower(e.Key.Text)]
 			switch {
 			case key == "":
 				r.unread(e.Key, "AKS has no parameter "+e.Key.Text+" that is known here")
@@ -74,8 +75,8 @@ func number(value string) string {
 }
 
 // aksKeys has the parameters of AKS by their names in lower case.
-var aksKeys = func() map[string]string {
-	keys := map[string]string{}
+var aksKeys = sync.OnceValue(func() map[string]string {
+	keys, words := map[string]string{}, strings.NewReplacer(".", "", "_", "", "-", "")
 	for name := range strings.FieldsSeq(`fs.aio-max-nr fs.file-max fs.inotify.max_user_watches fs.nr_open kernel.threads-max
 		net.core.netdev_max_backlog net.core.optmem_max net.core.rmem_default net.core.rmem_max net.core.somaxconn
 		net.core.wmem_default net.core.wmem_max net.ipv4.ip_local_port_range net.ipv4.neigh.default.gc_thresh1
@@ -84,7 +85,7 @@ var aksKeys = func() map[string]string {
 		net.ipv4.tcp_max_syn_backlog net.ipv4.tcp_max_tw_buckets net.ipv4.tcp_tw_reuse net.ipv4.tcp_rmem
 		net.ipv4.tcp_wmem net.netfilter.nf_conntrack_buckets net.netfilter.nf_conntrack_max vm.max_map_count vm.swappiness
 		vm.vfs_cache_pressure`) {
-		keys[strings.NewReplacer(".", "", "_", "", "-", "").Replace(name)] = name
+		keys[words.Replace(name)] = name
 	}
 	return keys
-}()
+})

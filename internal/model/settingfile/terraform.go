@@ -109,7 +109,7 @@ func (f *File) terraformLine(n int, line, within string) {
 	if m != nil && isParameter(m[1]) {
 		key = dotted(m[1])
 	} else if m != nil && underlined.MatchString(m[1]) {
-		if key = aksKeys[strings.ToLower(strings.ReplaceAll(m[1], "_", ""))]; key == "" {
+		if key = aksKeys()[strings.ToLower(strings.ReplaceAll(m[1], "_", ""))]; key == "" {
 			f.apart(Unread, n, line, "a parameter that is not known here under this name")
 			return
 		}

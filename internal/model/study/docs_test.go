@@ -80,7 +80,7 @@ func TestGeneratedTables(t *testing.T) {
 func arguments() string {
 	var b strings.Builder
 	b.WriteString("| tool | `tool_args` may have |\n|---|---|\n")
-	for _, t := range tool.All {
+	for _, t := range tool.All() {
 		var list []string
 		for _, a := range t.Args {
 			text := "`" + strings.Join(strings.Fields(a.Names), "`, `") + "`"

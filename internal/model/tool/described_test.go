@@ -115,7 +115,7 @@ func TestFigures(t *testing.T) {
 // TestWordsAreKnown: each condition and variable of a known tool's words is one.
 func TestWordsAreKnown(t *testing.T) {
 	var known []string
-	for _, tool := range All {
+	for _, tool := range All() {
 		known = append(known, tool.Name)
 		for _, g := range append(tool.client, tool.server...) {
 			for key := range strings.FieldsSeq(g.when) {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/source"
@@ -102,7 +103,9 @@ type Report struct {
 }
 
 // All lists the tools that are known by name, in the order of presentation.
-var All = withOptions(&iperf3, &iperf, &netperf, &nuttcp, &sockperf, &qperf, &wrk, &ab, &h2load, &dnsperf, &smtpSource)
+var All = sync.OnceValue(func() []*Tool {
+	return withOptions(&iperf3, &iperf, &netperf, &nuttcp, &sockperf, &qperf, &wrk, &ab, &h2load, &dnsperf, &smtpSource)
+})
 
 // Find returns the tool that a flow names or describes. It returns false for linerate's own traffic
 // and for unknown names.
@@ -110,11 +113,11 @@ func Find(which flow.Tool) (*Tool, bool) {
 	if which.Described() {
 		return describe(which), true
 	}
-	i := slices.IndexFunc(All, func(t *Tool) bool { return t.Name == which.Name })
+	i := slices.IndexFunc(All(), func(t *Tool) bool { return t.Name == which.Name })
 	if i < 0 {
 		return nil, false
 	}
-	return All[i], true
+	return All()[i], true
 }
 
 // ServerWords and ClientWords return the commands, program first. Nil: there is no server.
@@ -234,7 +237,7 @@ func (t *Tool) NotInstalled(program string) string {
 // Or lists the tools that support an option, for messages.
 func Or(option string) string {
 	var can []string
-	for _, t := range All {
+	for _, t := range All() {
 		if t.Can(option) {
 			can = append(can, t.Name)
 		}

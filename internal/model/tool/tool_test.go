@@ -79,7 +79,7 @@ func TestParse(t *testing.T) {
 // TestParseNothing: what is no report is an error that shows what was printed, and
 // never a figure.
 func TestParseNothing(t *testing.T) {
-	for _, tool := range All {
+	for _, tool := range All() {
 		for _, text := range []string{"", "Killed\n", "{}", "connect failed: Connection refused\n",
 			"[SUM] 0.0-1.0 sec x Bytes", "bw = x\nTHROUGHPUT=x\nmegabytes=x"} {
 			if tool.parse == nil {
@@ -110,7 +110,7 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, tool := range All {
+		for _, tool := range All() {
 			_, _ = tool.Parse(text, text, false)
 		}
 	})
@@ -231,7 +231,7 @@ func TestCheckArgs(t *testing.T) {
 // TestArgsLetNothingThrough: a word that a table takes is neither a path nor an address,
 // and no table has an option that linerate decides.
 func TestArgsLetNothingThrough(t *testing.T) {
-	for _, tool := range All {
+	for _, tool := range All() {
 		if len(tool.Args) == 0 {
 			t.Errorf("%s has no options for tool_args", tool.Name)
 		}

@@ -14,6 +14,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -44,32 +45,26 @@ type suffix struct {
 // rateUnits and sizeUnits map the suffixes of a number, in lower case, to factors. timeUnits
 // replaces suffixes by those of time.ParseDuration.
 var (
-	rateUnits = prefixed(map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 1 << 10,
-		"mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40},
-		"bit", "bits", "bit/s", "bits/s", "bit/sec", "bits/sec", "bps")
-	sizeUnits = prefixed(map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 1 << 10,
-		"mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40},
-		"b", "byte", "bytes")
+	rateUnits = sync.OnceValue(func() map[string]float64 {
+		return prefixed(1e3, "bit", "bits", "bit/s", "bits/s", "bit/sec", "bits/sec", "bps")
+	})
+	sizeUnits = sync.OnceValue(func() map[string]float64 { return prefixed(1<<10, "b", "byte", "bytes") })
 	timeUnits = strings.NewReplacer("nsecs", "ns", "nsec", "ns", "usecs", "us", "usec", "us", "msecs", "ms", "msec",
 		"ms", "secs", "s", "sec", "s", "mins", "m", "min", "m")
 )
 
-func init() {
-	// A prefix alone: of a rate as iperf3 -b has it, of a size as iperf3 -l and -w,
-	// tc(8) and dd(1) have it.
-	for i, prefix := range []string{"k", "m", "g", "t"} {
-		rateUnits[prefix] = math.Pow(1e3, float64(i+1))
-		sizeUnits[prefix] = math.Pow(1<<10, float64(i+1))
-	}
-}
-
-// prefixed returns each unit with each prefix.
-func prefixed(prefixes map[string]float64, units ...string) map[string]float64 {
+// prefixed returns each unit with each prefix, and the decimal prefixes alone, which are powers of alone: of a
+// rate as iperf3 -b has it, of a size as iperf3 -l and -w, tc(8) and dd(1) have it.
+func prefixed(alone float64, units ...string) map[string]float64 {
 	all := map[string]float64{}
-	for prefix, factor := range prefixes {
+	for prefix, factor := range map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 1 << 10,
+		"mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40} {
 		for _, unit := range units {
 			all[prefix+unit] = factor
 		}
+	}
+	for i, prefix := range []string{"k", "m", "g", "t"} {
+		all[prefix] = math.Pow(alone, float64(i+1))
 	}
 	return all
 }
@@ -114,7 +109,7 @@ func ParseBitRate(text string) (BitRate, error) {
 		perByte, isBytes = strings.CutSuffix(unit, "Bps")
 	}
 	perLowerB, lowerB := strings.CutSuffix(strings.TrimSuffix(unit, "/s"), "b")
-	value, ok := number(text, rateUnits)
+	value, ok := number(text, rateUnits())
 	switch {
 	case ok && value > 0 && unit != "" && !isBytes:
 		return BitRate(value), nil
@@ -122,12 +117,12 @@ func ParseBitRate(text string) (BitRate, error) {
 		return 0, fmt.Errorf("%q is not a bit rate: it has no unit; expected %sM for Mbit/s, or %sbit for bit/s", text,
 			digits, digits)
 	case lowerB:
-		if bits, ok := number(digits+perLowerB+"bit", rateUnits); ok && bits > 0 {
+		if bits, ok := number(digits+perLowerB+"bit", rateUnits()); ok && bits > 0 {
 			return 0, fmt.Errorf("%q is not a bit rate: b may be bits or bytes; expected %s, or %s for bytes", text,
 				BitRate(bits), BitRate(8*bits))
 		}
 	case isBytes:
-		if bits, ok := number(digits+perByte+"bit", rateUnits); ok && bits > 0 {
+		if bits, ok := number(digits+perByte+"bit", rateUnits()); ok && bits > 0 {
 			return 0, fmt.Errorf("%q is not a bit rate: B stands for bytes, eight bits each; expected %s", text,
 				BitRate(8*bits))
 		}
@@ -143,7 +138,7 @@ func ParseBytes(text string) (Bytes, error) {
 	if plain, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64); err == nil && plain >= 0 {
 		return Bytes(plain), nil
 	}
-	value, ok := number(text, sizeUnits)
+	value, ok := number(text, sizeUnits())
 	value = math.Round(value)
 	if !ok || value >= math.MaxInt64 {
 		return 0,

@@ -11,6 +11,8 @@
 package diagnose
 
 import (
+	"sync"
+
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -30,23 +32,25 @@ import (
 	"linerate/internal/science/diagnose/subnet"
 )
 
-// all lists the rules. Findings of one confidence are listed in this order.
-var all = rule.NewSet(path.Unreachable, arp.Rules, route.Rules, connection.PortRules, multipath.Rules, nic.CarrierRules,
-	path.SwitchRules, path.PeerRules, multipath.BondRules,
-	nic.VLANRules, path.MTURules, connection.WindowRules, machine.CPURules, machine.ToolRules,
-	nic.Rules, subnet.MACRules, drop.QueueRules, nic.CounterRules, nic.LLDPRules, nic.DriverRules, nic.TunedRules,
-	machine.LoadRules, subnet.Rules,
-	route.GatewayRules, arp.NeighbourRules, route.FilterRules, arp.WrongNeighbourRules, subnet.HostsRules,
-	route.PolicyRules, subnet.OverlapRules, arp.StaticRules,
-	parameter.Rules, connection.Rules, path.ProbeRules, machine.Rules, machine.LogRules, drop.FirewallRules, drop.Rules,
-	counter.Rules, connection.PathRules,
-	connection.TransferRules, drop.ShaperRules, machine.ForeignRules, nic.ForeignRules)
+// all returns the rules. Findings of one confidence are listed in this order.
+var all = sync.OnceValue(func() *rule.Set {
+	return rule.NewSet(path.Unreachable, arp.Rules, route.Rules, connection.PortRules, multipath.Rules,
+		nic.CarrierRules, path.SwitchRules, path.PeerRules, multipath.BondRules,
+		nic.VLANRules, path.MTURules, connection.WindowRules, machine.CPURules, machine.ToolRules,
+		nic.Rules, subnet.MACRules, drop.QueueRules, nic.CounterRules, nic.LLDPRules, nic.DriverRules, nic.TunedRules,
+		machine.LoadRules, subnet.Rules,
+		route.GatewayRules, arp.NeighbourRules, route.FilterRules, arp.WrongNeighbourRules, subnet.HostsRules,
+		route.PolicyRules, subnet.OverlapRules, arp.StaticRules,
+		parameter.Rules(), connection.Rules, path.ProbeRules, machine.Rules, machine.LogRules, drop.FirewallRules,
+		drop.Rules, counter.Rules(), connection.PathRules,
+		connection.TransferRules, drop.ShaperRules, machine.ForeignRules, nic.ForeignRules)
+})
 
 // Diagnose applies the rules for trials to one trial.
 func Diagnose(trial record.Trial, declared *topology.Topology) []record.Finding {
 	f := facts.Gather(trial, trial.Over(declared))
 	f.Declared = declared
-	return all.Trial(f)
+	return all().Trial(f)
 }
 
 // Hosts applies all rules to snapshots of one or more hosts, at most one of each host. Rules about
@@ -54,13 +58,13 @@ func Diagnose(trial record.Trial, declared *topology.Topology) []record.Finding 
 // since the boot is at most record.Possible.
 func Hosts(list []netstate.HostSnapshot) record.Evaluation {
 	now, boot := facts.Observe(list, false), facts.Observe(list, true)
-	e := all.Hosts(now, boot)
+	e := all().Hosts(now, boot)
 	e.Schema = record.EvaluationSchema
 	for _, s := range list {
 		e.Hosts = append(e.Hosts, s.Reading.Host)
 		e.OverS = max(e.OverS, s.OverS)
 	}
-	e.Drops, e.DropsBy = drop.Table(now, boot, counter.Drops)
+	e.Drops, e.DropsBy = drop.Table(now, boot, counter.Drops())
 	return e
 }
 
@@ -74,21 +78,23 @@ func Hosts(list []netstate.HostSnapshot) record.Evaluation {
 //   - a small buffer, if no flow was held back by it (rule.Rule.Holds);
 //   - for the hosts of a lab, everything but the state of the host itself (rule.Rule.Own),
 //     because their links, addresses and losses are set by the study.
-func Around(run *record.Run, known []record.Finding) []record.Finding { return all.Around(run, known) }
+func Around(run *record.Run, known []record.Finding) []record.Finding {
+	return all().Around(run, known)
+}
 
 // Merge combines findings of several trials that have the same cause and host. The merged finding
 // has the evidence of the trial in which it has the highest confidence. Evidence of different
 // trials is not mixed: it would describe a state that never existed.
-func Merge(findings []record.Finding) []record.Finding { return all.Merge(findings) }
+func Merge(findings []record.Finding) []record.Finding { return all().Merge(findings) }
 
 // Accept moves the findings that the user accepts on a day (in the form time.DateOnly) from
 // e.Findings to e.Accepted, with the findings that state the same fact under another name. Other
 // consequences of an accepted cause stay findings: a risk that the user accepts is reported again
 // when it does harm.
 func Accept(e *record.Evaluation, accepted []record.AcceptedRule, day string) {
-	all.Accept(e, accepted, day)
+	all().Accept(e, accepted, day)
 }
 
 // Rules describes the rules that Hosts applies. Findings of one confidence are listed in this
 // order.
-func Rules() []rule.Description { return all.Described() }
+func Rules() []rule.Description { return all().Described() }

@@ -277,7 +277,7 @@ func TestCausesOfTheirOwn(t *testing.T) {
 	}
 
 	for _, r := range Rules() {
-		for _, p := range parameter.Rules {
+		for _, p := range parameter.Rules() {
 			if slices.Contains(slices.Concat(r.Explains, r.AtPeers), p.ID) {
 				t.Errorf("%s explains %s, the value of a parameter, which is a cause of its own", r.ID, p.ID)
 			}

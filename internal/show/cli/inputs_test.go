@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"linerate/internal/model/netstate"
-	"linerate/internal/model/pattern"
 )
 
 // TestJoined: two snapshots of one host are the later one with what grew, if it is known when they were taken.
@@ -40,12 +39,5 @@ func TestJoined(t *testing.T) {
 		if c.hosts == 1 && last.Reading.End.Interfaces[0].RxMissed-last.Reading.Begin.Interfaces[0].RxMissed != 4 {
 			t.Errorf("%s: %+v after %+v", name, last.Reading.End.Interfaces, last.Reading.Begin.Interfaces)
 		}
-	}
-}
-
-// TestPatterns: the patterns of all packages compile, which they do only when they are first used.
-func TestPatterns(t *testing.T) {
-	if err := pattern.Check(); err != nil {
-		t.Error(err)
 	}
 }

@@ -15,14 +15,14 @@ import (
 // for any of them (arp_ignore=0), and its own requests may have any of them as sender
 // (arp_announce=0). A peer uses the latest ARP packet that it has received.
 
-var (
-	_ = say(cause.ARPFlux, words[cause.Flux]{summary: flux, instead: withoutRouting[cause.Flux],
+var _ = later(func() {
+	say(cause.ARPFlux, words[cause.Flux]{summary: flux, instead: withoutRouting[cause.Flux],
 		read: ipSysctl + " (arp_ignore, arp_announce, arp_filter); RFC 826",
 		found: "A peer's neighbour table has one of a host's addresses at the MAC address of another of its " +
 			"interfaces, and arp_ignore does not forbid it; certain when that interface receives more than was " +
 			"addressed to it. Also of a machine that was not read, if several MAC addresses answer for the same " +
 			"addresses."})
-	_ = say(cause.ARPWrongSource, words[cause.WrongSource]{read: ipSysctl + " (arp_announce); RFC 826",
+	say(cause.ARPWrongSource, words[cause.WrongSource]{read: ipSysctl + " (arp_announce); RFC 826",
 		found: "A peer's neighbour table is wrong although arp_ignore keeps replies right, or a neighbour does not " +
 			"answer requests from another subnet's address: arp_announce is 0.",
 		summary: func(f record.Finding, a cause.WrongSource) string {
@@ -32,7 +32,7 @@ var (
 			}
 			return fmt.Sprintf("%s sends ARP requests from %s with %s", f.Host, a.Interface, how)
 		}})
-	_ = say(cause.DuplicateAddress, words[cause.Duplicate]{summary: duplicate, fixed: duplicateFix, anywhere: true,
+	say(cause.DuplicateAddress, words[cause.Duplicate]{summary: duplicate, fixed: duplicateFix, anywhere: true,
 		found: "More than one machine answers ARP requests for one address; certain if two of them are known to " +
 			"hold it, possible if one machine that answers by several interfaces would answer so as well. Without " +
 			"the right to send requests, neighbour tables decide. Of IPv6, duplicate address detection failed " +
@@ -43,17 +43,17 @@ var (
 			}
 			return "RFC 5227; RFC 826"
 		}})
-	_ = say(cause.NeighbourFailed, words[cause.None]{read: "ip-neighbour(8); RFC 826",
+	say(cause.NeighbourFailed, words[cause.None]{read: "ip-neighbour(8); RFC 826",
 		text: "neighbours do not answer: they are off, or on another link or VLAN",
 		found: "Neighbour entries are FAILED or INCOMPLETE; likely where the kernel drops at least ten packets for " +
 			"it (NEIGH_FAILED, traced).",
 		fix: []string{"see which of them should: arping ADDRESS"}})
-	_ = say(cause.NeighbourTableFull, words[cause.Family]{read: ipSysctl + " (gc_thresh3); arp(7)",
+	say(cause.NeighbourTableFull, words[cause.Family]{read: ipSysctl + " (gc_thresh3); arp(7)",
 		found: "The neighbour table has at least 90 % of gc_thresh3 entries.",
 		summary: func(_ record.Finding, a cause.Family) string {
 			return "the table of " + a.Family + " neighbours is nearly full: further ones cannot be reached"
 		}})
-	_ = say(cause.WrongNeighbour, words[cause.None]{read: "ip-neighbour(8); RFC 826",
+	say(cause.WrongNeighbour, words[cause.None]{read: "ip-neighbour(8); RFC 826",
 		found: "A host's entry for an address of another host has a MAC address that is none of that host's " +
 			"interfaces; certain if it is a static entry or another read host's. Without that host's snapshot, a " +
 			"static entry (PERMANENT) has another one than answers ARP requests.",
@@ -61,56 +61,56 @@ var (
 			return fmt.Sprintf("%s sends packets for %s to a MAC address that is not that host's",
 				f.Host, f.About.Address)
 		}})
-	_ = say(cause.StaticNeighbour, words[cause.None]{read: "ip-neighbour(8)",
+	say(cause.StaticNeighbour, words[cause.None]{read: "ip-neighbour(8)",
 		text:  "static neighbour entries: a replaced card or a moved address is not noticed",
 		found: "There are static entries for IPv4 neighbours (PERMANENT).",
 		fix:   []string{"ip neigh del ADDRESS dev DEV, unless it is meant"}})
 
-	_ = spell(func(_ string, n fact.Neighbour) string {
+	spell(func(_ string, n fact.Neighbour) string {
 		is := n.MAC
 		if is == "" {
 			is = n.State
 		}
 		return fmt.Sprintf("%s on %s: %s", n.Address, n.Interface, is)
 	})
-	_ = spell(func(_ string, e fact.WrongEntry) string {
+	spell(func(_ string, e fact.WrongEntry) string {
 		from := "ARP taught it that (" + e.State + ")"
 		if e.State == "PERMANENT" {
 			from = "it is a static entry"
 		}
 		return fmt.Sprintf("neighbour %s on %s: %s, and %s", e.Address, e.Interface, e.MAC, from)
 	})
-	_ = spell(func(host string, h fact.Holder) string {
+	spell(func(host string, h fact.Holder) string {
 		return fmt.Sprintf("%s has it on %s, %s", host, h.Interface, h.MAC)
 	})
-	_ = spell(func(_ string, a fact.AnsweredBy) string { return "ARP requests for it are answered by " + some(a.MACs) })
-	_ = spell(func(host string, m fact.Misdirected) string {
+	spell(func(_ string, a fact.AnsweredBy) string { return "ARP requests for it are answered by " + some(a.MACs) })
+	spell(func(host string, m fact.Misdirected) string {
 		var addresses []string
 		for _, a := range m.Addresses {
 			addresses = append(addresses, fmt.Sprintf("%s (%s.%s)", a.Address, m.Of, a.Interface))
 		}
 		return fmt.Sprintf("%s holds %s at the address of %s.%s, %s", host, some(addresses), m.Of, m.Interface, m.MAC)
 	})
-	_ = spell(func(host string, t fact.Taken) string {
+	spell(func(host string, t fact.Taken) string {
 		return fmt.Sprintf("%s.%s took in %s of what reached %s, but %s was for its own address", host, t.Interface,
 			percent(t.Took), host, percent(t.Meant))
 	})
-	_ = spell(func(host string, o fact.OneSubnet) string {
+	spell(func(host string, o fact.OneSubnet) string {
 		return fmt.Sprintf("%s are on one subnet, %s", some(ends(host, o.Interfaces)), o.Subnet)
 	})
-	_ = spell(scoped)
-	_ = spell(func(host string, r fact.RightReplies) string {
+	spell(scoped)
+	spell(func(host string, r fact.RightReplies) string {
 		return scoped(host, r.Scoped) + ": its replies name the right interface"
 	})
-	_ = spell(func(host string, a fact.Asked) string {
+	spell(func(host string, a fact.Asked) string {
 		return fmt.Sprintf("%s asked for %s from %s.%s, with sender address %s of %s", host, a.Peer, host, a.Interface,
 			a.Sender.Address, a.Sender.Interface)
 	})
-	_ = spell(func(host string, u fact.Unanswered) string {
+	spell(func(host string, u fact.Unanswered) string {
 		return fmt.Sprintf("%s is %s on %s.%s, asked with sender address %s of %s", u.Address, u.State, host,
 			u.Interface, u.Sender.Address, u.Sender.Interface)
 	})
-	_ = spell(func(host string, p fact.SwitchPort) string {
+	spell(func(host string, p fact.SwitchPort) string {
 		text := fmt.Sprintf("%s has %s behind port %s", host, p.MAC, p.Port)
 		switch p.Takes {
 		case fact.Everything:
@@ -120,14 +120,14 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(_ string, o fact.OtherPorts) string {
+	spell(func(_ string, o fact.OtherPorts) string {
 		var ports []string
 		for _, p := range o.Ports {
 			ports = append(ports, fmt.Sprintf("%s (%s)", p.Port, p.MAC))
 		}
 		return "its other ports: " + some(ports)
 	})
-	_ = spell(func(host string, f fact.Found) string {
+	spell(func(host string, f fact.Found) string {
 		switch at, macs := some(texts(f.Addresses)), some(f.MACs); {
 		case host == "":
 			return fmt.Sprintf("the hosts' tables and interfaces have %s at %s", at, macs)
@@ -137,7 +137,7 @@ var (
 			return fmt.Sprintf("%s asked who holds %s, and was answered by %s", host, at, macs)
 		}
 	})
-	_ = spell(func(_ string, o fact.OnlySome) string {
+	spell(func(_ string, o fact.OnlySome) string {
 		answer := "answers"
 		if len(o.MACs) > 1 {
 			answer = "answer"
@@ -147,39 +147,39 @@ var (
 				"(arp_ignore=0)",
 			some(o.MACs), answer, o.Address, some(o.Not))
 	})
-	_ = spell(func(string, fact.ForEachOther) string {
+	spell(func(string, fact.ForEachOther) string {
 		return "machines that have an address twice would answer for that one, not for each other's addresses as well"
 	})
-	_ = spell(func(string, fact.NotApart) string {
+	spell(func(string, fact.NotApart) string {
 		return "nothing else is known that one of them answers for and another does not, or that several do"
 	})
-	_ = spell(func(string, fact.Numbered) string {
+	spell(func(string, fact.Numbered) string {
 		return "they are numbered next to each other, as the ports of one card are"
 	})
-	_ = spell(func(host string, a fact.AtMAC) string {
+	spell(func(host string, a fact.AtMAC) string {
 		return fmt.Sprintf("%s holds %s at %s", host, some(texts(a.Addresses)), a.MAC)
 	})
-	_ = spell(func(_ string, e fact.EntriesAt) string {
+	spell(func(_ string, e fact.EntriesAt) string {
 		return fmt.Sprintf("%d of %d entries for it are at %s", e.Entries, e.Of, e.MAC)
 	})
-	_ = spell(func(_ string, t fact.TentativeFailed) string {
+	spell(func(_ string, t fact.TentativeFailed) string {
 		return fmt.Sprintf("%s on %s: dadfailed", t.Address, t.Interface)
 	})
-	_ = spell(func(_ string, t fact.TableEntries) string {
+	spell(func(_ string, t fact.TableEntries) string {
 		return fmt.Sprintf("%d entries; %s is %d", t.Entries, t.Key, t.Most)
 	})
 
-	_ = advise(func(hint.AddressRules) string {
+	advise(func(hint.AddressRules) string {
 		return "a rule and a table for each address, so that answers leave by its interface: linerate new nas, " +
 			"linerate run nas.yaml proves it"
 	})
-	_ = advise(func(h hint.FlushAddresses) string {
+	advise(func(h hint.FlushAddresses) string {
 		return "for a in " + strings.Join(texts(h.Addresses), " ") + "; do ip neigh flush to $a; done"
 	})
-	_ = advise(func(hint.DetectAgain) string {
+	advise(func(hint.DetectAgain) string {
 		return "another address, or one for the other machine; then ip address del and add, which detects again"
 	})
-)
+})
 
 // withoutRouting returns the beginning of a step that can be taken instead of source routing.
 func withoutRouting[A any](A) string { return "or, instead of source routing: " }

@@ -74,9 +74,9 @@ func Facts(list []fact.Fact) string {
 	return strings.Join(texts, "; ")
 }
 
-var (
-	_ = spell(func(string, fact.NoWindow) string { return "the trial has no window" })
-	_ = spell(func(_ string, o fact.FlowsOpened) string {
+var _ = later(func() {
+	spell(func(string, fact.NoWindow) string { return "the trial has no window" })
+	spell(func(_ string, o fact.FlowsOpened) string {
 		switch {
 		case o.Flows == 0:
 			return "the trial has no flow"
@@ -87,12 +87,12 @@ var (
 		}
 		return fmt.Sprintf("%d of %d flows could not connect (%s)", len(o.Missing), o.Flows, three(o.Missing))
 	})
-	_ = spell(func(_ string, l fact.FlowsLasted) string {
+	spell(func(_ string, l fact.FlowsLasted) string {
 		return strings.Join(slices.DeleteFunc([]string{flowsEnded(l), flowsSilent(l)}, func(text string) bool {
 			return text == ""
 		}), "; ")
 	})
-	_ = spell(func(_ string, m fact.BytesMoved) string {
+	spell(func(_ string, m fact.BytesMoved) string {
 		text := "in the window senders wrote " + unit.FormatBytes(m.WrittenBytes)
 		if m.LostDatagrams > 0 {
 			text += fmt.Sprintf(", lost %d datagrams", m.LostDatagrams)
@@ -106,7 +106,7 @@ var (
 		}
 		return text + differ(*m.Differ)
 	})
-	_ = spell(func(_ string, t fact.Thirds) string {
+	spell(func(_ string, t fact.Thirds) string {
 		spelled := unit.FormatBytes
 		if t.Transactions {
 			spelled = func(n float64) string { return unit.FormatCount(int64(n+0.5)) + " transactions" }
@@ -127,20 +127,20 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(string, fact.BelowLimit) string {
+	spell(func(string, fact.BelowLimit) string {
 		return "no flow is above the limit of its path, no interface above its link's rate"
 	})
-	_ = spell(func(_ string, l fact.LimitShare) string {
+	spell(func(_ string, l fact.LimitShare) string {
 		part, most := percents(l.Share, l.Allowed)
 		return fmt.Sprintf("goodput %s is %s of the limit %s (allowed %s)", unit.FormatRate(l.Bps), part,
 			unit.FormatRate(l.LimitBps), most)
 	})
-	_ = spell(func(_ string, l fact.FlowLimitShare) string {
+	spell(func(_ string, l fact.FlowLimitShare) string {
 		part, most := percents(l.Share, l.Allowed)
 		return fmt.Sprintf("%s from %s to %s: %s is %s of the limit of its own path, %s (allowed %s)", l.Flow, l.From,
 			l.To, unit.FormatRate(l.Bps), part, unit.FormatRate(l.LimitBps), most)
 	})
-	_ = spell(func(_ string, i fact.InterfaceShare) string {
+	spell(func(_ string, i fact.InterfaceShare) string {
 		part, most := percents(i.Share, i.Allowed)
 		way := "into "
 		if i.Out {
@@ -149,7 +149,7 @@ var (
 		return fmt.Sprintf("%s %s is %s of its link's %s (allowed %s)", unit.FormatRate(i.Bps), way+i.Interface, part,
 			unit.FormatRate(i.RateBps), most)
 	})
-	_ = spell(func(_ string, s fact.SenderSum) string {
+	spell(func(_ string, s fact.SenderSum) string {
 		text := "the sum of the senders' own averages, " + unit.FormatRate(s.Bps) + ", is "
 		limit := "the limit of its path, " + unit.FormatRate(s.LimitBps)
 		switch {
@@ -163,8 +163,8 @@ var (
 		}
 		return text + ": it counts bytes still in send buffers"
 	})
-	_ = spell(generatorLoad)
-	_ = spell(func(host string, s fact.Stolen) string {
+	spell(generatorLoad)
+	spell(func(host string, s fact.Stolen) string {
 		took, allowed := percents(s.Share, s.Allowed)
 		text := fmt.Sprintf("a hypervisor took %s of the processors' time (%s), allowed %s", took, host, allowed)
 		switch {
@@ -175,8 +175,8 @@ var (
 		}
 		return text + ": the machine was paused, and the network did not cause what this cost"
 	})
-	_ = spell(edges)
-	_ = spell(func(host string, c fact.Carried) string {
+	spell(edges)
+	spell(func(host string, c fact.Carried) string {
 		text := fmt.Sprintf("%s: interfaces took in %s of payload, flows got %s", host,
 			unit.FormatBytes(c.InterfaceBytes), unit.FormatBytes(c.FlowBytes))
 		if c.ResentBytes > 0 {
@@ -188,7 +188,7 @@ var (
 		part, most := percents(c.Share, c.Allowed)
 		return text + fmt.Sprintf(": %s apart (allowed %s)", part, most)
 	})
-	_ = spell(func(host string, n fact.NoFlow) string {
+	spell(func(host string, n fact.NoFlow) string {
 		verb := "took in"
 		if n.Sent {
 			verb = "sent"
@@ -201,7 +201,7 @@ var (
 		return fmt.Sprintf("%s: its interfaces %s %s that belongs to no flow, %s of the flows' own (allowed %s)", host,
 			verb, unit.FormatBytes(n.Bytes), part, allowed)
 	})
-	_ = spell(func(host string, c fact.RareCounters) string {
+	spell(func(host string, c fact.RareCounters) string {
 		driver := ""
 		if c.Driver != "" {
 			driver = " (driver " + c.Driver + ")"
@@ -209,11 +209,11 @@ var (
 		return fmt.Sprintf("%s: the counters of %s%s are refreshed every %s, too rarely for a window of %s", host,
 			c.Interface, driver, unit.FormatSeconds(c.RefreshS), unit.FormatSeconds(c.WindowS))
 	})
-	_ = spell(func(host string, c fact.CarriedAgain) string {
+	spell(func(host string, c fact.CarriedAgain) string {
 		return fmt.Sprintf("%s: the packets of %s (%s) leave by another interface, which counts them again with "+
 			"headers of unknown length", host, c.Interface, c.Kind)
 	})
-)
+})
 
 func every(flows int) string {
 	if flows == 1 {

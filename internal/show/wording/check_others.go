@@ -9,14 +9,14 @@ import (
 )
 
 // Text for checks that compare with the counts of others: tools, peers and switches.
-var (
-	_ = spell(func(_ string, t fact.ToolFailed) string {
+var _ = later(func() {
+	spell(func(_ string, t fact.ToolFailed) string {
 		if t.Gave == 0 {
 			return "no figure: " + t.Error
 		}
 		return fmt.Sprintf("%d of %d processes gave a figure: %s", t.Gave, t.Of, t.Error)
 	})
-	_ = spell(func(_ string, t fact.ToolRate) string {
+	spell(func(_ string, t fact.ToolRate) string {
 		text := fmt.Sprintf("%s, is %s; the receivers read %s in the window", t.Method, unit.FormatRate(t.Bps),
 			unit.FormatRate(t.ReceivedBps))
 		if t.ReceivedBps > 0 {
@@ -31,7 +31,7 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(_ string, t fact.ToolTransactions) string {
+	spell(func(_ string, t fact.ToolTransactions) string {
 		by := "by their bytes on the sockets there were"
 		if t.ByServer {
 			by = "linerate's server answered"
@@ -43,7 +43,7 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(_ string, p fact.PeerBytes) string {
+	spell(func(_ string, p fact.PeerBytes) string {
 		peer, all := unit.FormatBytes(p.PeerBytes), unit.FormatBytes(p.AllBytes)
 		window := unit.FormatBytes(p.WindowBytes)
 		text := p.Direction + ": "
@@ -65,7 +65,7 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(_ string, p fact.PeerRate) string {
+	spell(func(_ string, p fact.PeerRate) string {
 		text := fmt.Sprintf("%s: the peer counts %s over its own %s", p.Direction, unit.FormatRate(p.PeerBps),
 			unit.FormatSeconds(p.Seconds))
 		if p.Bps > 0 {
@@ -78,7 +78,7 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(_ string, s fact.SwitchCounts) string {
+	spell(func(_ string, s fact.SwitchCounts) string {
 		verb, other := "received", "sent"
 		if !s.Receives {
 			verb, other = other, verb
@@ -94,11 +94,11 @@ var (
 		return fmt.Sprintf("port %s of %s %s %s, %s %s %s: %s apart (allowed %s; %s)", s.Port, s.Switch, verb,
 			unit.FormatBytes(s.SwitchBytes), s.Peer, other, unit.FormatBytes(s.HostBytes), part, most, how)
 	})
-	_ = spell(func(string, fact.NoPorts) string {
+	spell(func(string, fact.NoPorts) string {
 		return "at the other ends of its ports are no interfaces that were read, or links that lose frames as the " +
 			"study says"
 	})
-	_ = spell(func(_ string, p fact.PortsUnread) string {
+	spell(func(_ string, p fact.PortsUnread) string {
 		const most = 3
 		var reasons []string
 		for _, u := range p.List {
@@ -117,7 +117,7 @@ var (
 		}
 		return text
 	})
-)
+})
 
 // excess returns why a tool's rate is off.
 func excess(e fact.ToolExcess) string {

@@ -13,8 +13,8 @@ const interfaceCounters = statistics + "; linux/if_link.h"
 
 // counts adds the text of a cause that is a counter of an interface. DEV in the text is the
 // interface.
-func counts[A any](c cause.Of[A], found string, of func(A) (summary string, fix []string)) struct{} {
-	return say(c, words[A]{
+func counts[A any](c cause.Of[A], found string, of func(A) (summary string, fix []string)) {
+	say(c, words[A]{
 		summary: func(f record.Finding, a A) string {
 			summary, _ := of(a)
 			return withDevice(f, summary)
@@ -32,8 +32,8 @@ func alike(summary, fix string) func(cause.None) (string, []string) {
 	return func(cause.None) (string, []string) { return summary, []string{fix} }
 }
 
-var (
-	_ = counts(cause.InterfaceErrors,
+var _ = later(func() {
+	counts(cause.InterfaceErrors,
 		"rx_errors grew, without those of length and of full rings, or rx_crc_errors; of a tunnel likely, for "+
 			"packets that it refuses.",
 		func(a cause.Tunnel) (string, []string) {
@@ -45,21 +45,21 @@ var (
 			return "DEV receives damaged frames", []string{"replace the cable or the transceiver, clean the " +
 				"optics; then the port at the other end: ethtool -S DEV has the kinds of errors"}
 		})
-	_ = counts(cause.FramesTooLong,
+	counts(cause.FramesTooLong,
 		"rx_length_errors of an interface other than a tunnel grew: a neighbour sends longer frames than the "+
 			"interface takes.",
 		alike("a neighbour sends longer frames than DEV takes",
 			"one MTU for all hosts and ports of the subnet: ip link show dev DEV"))
-	_ = counts(cause.RxDropped,
+	counts(cause.RxDropped,
 		"rx_dropped grew by at least ten packets and one in 10,000, without frames for other hosts and, where the "+
 			"kernel was traced (kfree_skb), those of protocols that nothing handles. Likely where that is a "+
 			"hundredth of what arrives and the kernel was traced, or names another reason.",
 		unreceived)
-	_ = counts(cause.TxDropped, "tx_dropped grew by at least ten packets and one in 10,000.",
+	counts(cause.TxDropped, "tx_dropped grew by at least ten packets and one in 10,000.",
 		alike("DEV drops packets that it is to send",
 			"see its queues: tc -s qdisc show dev DEV; of a veth pair: its other end is down or full, or has a "+
 				"smaller MTU"))
-	_ = counts(cause.TxCarrier,
+	counts(cause.TxCarrier,
 		"tx_carrier_errors grew; of a tunnel for want of a route to its other end, or of IPsec state.",
 		func(a cause.Tunnel) (string, []string) {
 			switch {
@@ -73,7 +73,7 @@ var (
 			}
 			return "DEV lost its carrier while it sent", []string{"check cable and transceiver"}
 		})
-	_ = counts(cause.Collisions, "collisions grew; of a tunnel for packets that are routed into it again.",
+	counts(cause.Collisions, "collisions grew; of a tunnel for packets that are routed into it again.",
 		func(a cause.Tunnel) (string, []string) {
 			if a.Kind == "" {
 				return "DEV sees collisions: its link is half duplex at one end", []string{"autonegotiation at " +
@@ -86,19 +86,19 @@ var (
 			return "the other end of the tunnel DEV is routed through the tunnel itself", []string{"see the other " +
 				"end's address by " + ends + ", and add a route to it by the interface that carries the tunnel"}
 		})
-	_ = counts(cause.OtherHostFrames,
+	counts(cause.OtherHostFrames,
 		"rx_otherhost_dropped (Linux 5.19) grew by at least 100 packets and a tenth of those received.",
 		alike("DEV receives frames for other hosts: a switch floods them, or a neighbour has a wrong ARP entry",
 			"see for whom: tcpdump -e -i DEV; the switch's table has no port for that address, or ages it too early"))
-	_ = counts(cause.StandbyTraffic, "rx_nohandler grew by at least 100 packets and a hundredth of those received.",
+	counts(cause.StandbyTraffic, "rx_nohandler grew by at least 100 packets and a hundredth of those received.",
 		alike("DEV is inactive and receives packets, as a standby member of a bond does",
 			"none if these are broadcasts; otherwise the switch sends to the wrong member"))
 
-	_ = spell(func(_ string, w fact.WrongChecks) string {
+	spell(func(_ string, w fact.WrongChecks) string {
 		return fmt.Sprintf("%s: %d of them with a wrong frame check sequence (rx_crc_errors)", w.Interface, w.Frames)
 	})
-	_ = advise(func(r hint.DropReason) string { return r.Reason + ": " + meaning(r.Reason) })
-)
+	advise(func(r hint.DropReason) string { return r.Reason + ": " + meaning(r.Reason) })
+})
 
 // unreceived returns the summary and the fix of rx-dropped.
 func unreceived(a cause.Unreceived) (string, []string) {

@@ -15,22 +15,22 @@ const ownBacklog = "nginx: listen … backlog=N; Apache: ListenBacklog; HAProxy:
 
 const readFaster = "have the program read faster, or send to it at a lower rate"
 
-var (
-	_ = spell(func(_ string, a fact.Apart) string {
+var _ = later(func() {
+	spell(func(_ string, a fact.Apart) string {
 		return fmt.Sprintf("up to %d of them are of another cause: %s", a.Packets, apart[a.Cause])
 	})
-	_ = spell(func(_ string, p fact.Part) string {
+	spell(func(_ string, p fact.Part) string {
 		of := strings.Join(p.Counters, " + ")
 		if p.Grew > p.Of { // it need not be a part: TCP's timer also runs out where nothing is sent
 			return fmt.Sprintf("that is %.4g for each of %s, %d", float64(p.Grew)/float64(p.Of), of, p.Of)
 		}
 		return fmt.Sprintf("that is %s of %s, %d", unit.FormatPercent(float64(p.Grew)/float64(p.Of)), of, p.Of)
 	})
-	_ = spell(func(_ string, l fact.Listener) string {
+	spell(func(_ string, l fact.Listener) string {
 		return fmt.Sprintf("%s: %d connections wait for accept(2), its backlog is %d", l.Local, l.Queued, l.Backlog) +
 			program(l.Program)
 	})
-	_ = spell(func(_ string, s fact.DroppingSocket) string {
+	spell(func(_ string, s fact.DroppingSocket) string {
 		row := fmt.Sprintf("udp %s: %d datagrams dropped since it was opened, %d bytes wait to be read", s.Local,
 			s.Drops, s.Queued)
 		if s.BufferBytes > 0 {
@@ -38,10 +38,10 @@ var (
 		}
 		return row + program(s.Program)
 	})
-	_ = spell(func(_ string, c fact.Unread) string {
+	spell(func(_ string, c fact.Unread) string {
 		return fmt.Sprintf("%s from %s: %d bytes wait to be read", c.Local, c.Remote, c.Bytes)
 	})
-	_ = spell(func(_ string, c fact.Retransmitted) string {
+	spell(func(_ string, c fact.Retransmitted) string {
 		if c.AssumedMSS > 0 {
 			return fmt.Sprintf("%s to %s: %d of about %d segments were sent again, at %d bytes in each", c.Local,
 				c.Remote, c.Segments, c.Of, c.AssumedMSS)
@@ -49,34 +49,34 @@ var (
 		return fmt.Sprintf("%s to %s: %d of %d segments were sent again", c.Local, c.Remote, c.Segments, c.Of)
 	})
 
-	_ = advise(func(b hint.ProgramBacklog) string {
+	advise(func(b hint.ProgramBacklog) string {
 		return fmt.Sprintf(
 			"a larger backlog in the program's listen(2), and start it again (%s); net.core.somaxconn is %d, above "+
 				"its backlog, and does not bound it",
 			ownBacklog, b.Somaxconn)
 	})
-	_ = advise(func(hint.LargerBacklog) string {
+	advise(func(hint.LargerBacklog) string {
 		return "a larger backlog in the program's listen(2), up to the largest that is granted, and after that " +
 			"start it again:"
 	})
-	_ = advise(func(b hint.ForcedBuffer) string {
+	advise(func(b hint.ForcedBuffer) string {
 		return fmt.Sprintf(
 			"%s; its buffer is %s, and net.core.rmem_max, %d, which bounds only SO_RCVBUF, does not bound it",
 			readFaster,
 			unit.FormatBytes(float64(b.Bytes)), b.Most)
 	})
-	_ = advise(func(hint.OwnBuffer) string {
+	advise(func(hint.OwnBuffer) string {
 		return "against bursts a larger buffer by the program's own option (linerate: --window)"
 	})
-	_ = advise(func(b hint.BufferUpTo) string {
+	advise(func(b hint.BufferUpTo) string {
 		return fmt.Sprintf("%s, or set a larger SO_RCVBUF (linerate: --window), up to net.core.rmem_max, %d",
 			readFaster,
 			b.Most)
 	})
-	_ = advise(func(hint.LargerBuffer) string {
+	advise(func(hint.LargerBuffer) string {
 		return readFaster + ", or set a larger SO_RCVBUF (linerate: --window); the largest that it can set:"
 	})
-)
+})
 
 // apart has the text for the values of fact.Apart.Cause.
 var apart = map[string]string{

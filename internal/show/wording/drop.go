@@ -16,8 +16,8 @@ import (
 const dropReasons = "Linux include/net/dropreason-core.h"
 
 // filters adds the text of a cause that is a filter which drops packets.
-func filters(c cause.Of[cause.Direction], by, reasons, reference, fix string) struct{} {
-	return say(c, words[cause.Direction]{
+func filters(c cause.Of[cause.Direction], by, reasons, reference, fix string) {
+	say(c, words[cause.Direction]{
 		summary: func(f record.Finding, a cause.Direction) string {
 			of := map[string]string{"rx": "that arrive by ", "tx": "that are to leave by ", "": "of "}[a.Direction]
 			return by + " drops packets " + of + cmp.Or(f.About.Interface, "this host")
@@ -29,15 +29,15 @@ func filters(c cause.Of[cause.Direction], by, reasons, reference, fix string) st
 	})
 }
 
-var (
-	_ = filters(cause.NetfilterDrop, "a firewall rule (netfilter)", "NETFILTER_DROP", "nft(8); iptables(8)",
+var _ = later(func() {
+	filters(cause.NetfilterDrop, "a firewall rule (netfilter)", "NETFILTER_DROP", "nft(8); iptables(8)",
 		"nft list ruleset, or iptables-save -c and ip6tables-save -c: a rule with a counter, or with log, shows "+
 			"which one; accept what is to pass before it")
-	_ = filters(cause.TCDrop, "a tc filter",
+	filters(cause.TCDrop, "a tc filter",
 		"TC_INGRESS, TC_EGRESS, TC_COOKIE_ERROR, TC_CHAIN_NOTFOUND, TC_RECLASSIFY_LOOP", "tc(8)",
 		"tc -s filter show dev DEV ingress, and egress or parent of its qdisc: change the filter that drops, or "+
 			"remove it")
-	_ = say(cause.FirewallDrop, words[cause.FirewallRule]{
+	say(cause.FirewallDrop, words[cause.FirewallRule]{
 		summary: func(_ record.Finding, a cause.FirewallRule) string {
 			return "a firewall rule drops packets: " + ruleOf(a).Place()
 		},
@@ -65,7 +65,7 @@ var (
 		found: "The counter of a rule of nftables that drops or rejects grew, or that of a chain whose policy " +
 			"does; likely from ten packets on that are to be sent, or that are at least a hundredth of those received.",
 	})
-	_ = say(cause.NftSetFull, words[cause.FirewallObject]{
+	say(cause.NftSetFull, words[cause.FirewallObject]{
 		summary: func(_ record.Finding, a cause.FirewallObject) string {
 			return "a set of the firewall is nearly full: " + a.String()
 		},
@@ -76,7 +76,7 @@ var (
 		found: "A set of nftables has at least 90 % of the elements that it may have: rules that add to it do " +
 			"nothing more.",
 	})
-	_ = say(cause.NftQuotaUsed, words[cause.FirewallObject]{
+	say(cause.NftQuotaUsed, words[cause.FirewallObject]{
 		summary: func(_ record.Finding, a cause.FirewallObject) string {
 			return "a quota of the firewall is used up: " + a.String()
 		},
@@ -86,7 +86,7 @@ var (
 		read:  "nft(8), QUOTA",
 		found: "A named quota of nftables is used up: rules that refer to it match, or do no longer.",
 	})
-	_ = say(cause.QdiscDrop, words[cause.Qdisc]{
+	say(cause.QdiscDrop, words[cause.Qdisc]{
 		summary: func(f record.Finding, a cause.Qdisc) string {
 			return fmt.Sprintf("the queue of %s (%s) drops packets", f.About.Interface, a.Kind)
 		},
@@ -96,7 +96,7 @@ var (
 		found: "A queueing discipline other than ingress and clsact dropped packets, at least one in 100,000; " +
 			"certain from ten on.",
 	})
-	_ = say(cause.Shaped, words[cause.Qdisc]{
+	say(cause.Shaped, words[cause.Qdisc]{
 		summary: func(f record.Finding, a cause.Qdisc) string {
 			return fmt.Sprintf("a shaper (%s) limits what %s sends; its queue drops packets so that TCP keeps to "+
 				"that rate",
@@ -109,7 +109,7 @@ var (
 			"(cake, codel, fq_codel, pie, red, …), at most 5 % of the packets.",
 	})
 
-	_ = spell(func(_ string, d fact.Dropped) string {
+	spell(func(_ string, d fact.Dropped) string {
 		text := strings.Join(strings.Fields(fmt.Sprintf("%s %s: %d %s packets", cmp.Or(d.Interface, "no interface"),
 			d.Direction, d.Packets, d.Protocol)), " ")
 		// also of counters since the boot: it is traced between the readings
@@ -119,7 +119,7 @@ var (
 		}
 		return strings.Replace(text, " :", ":", 1)
 	})
-	_ = spell(func(_ string, q fact.Qdisc) string {
+	spell(func(_ string, q fact.Qdisc) string {
 		rate := ""
 		if q.RateBps > 0 {
 			rate = ", " + unit.FormatRate(q.RateBps)
@@ -128,25 +128,25 @@ var (
 			q.Interface, rate, q.Dropped, within(q.OverS, q.Boot), q.Sent, q.OverLimit,
 			unit.FormatBytes(float64(q.WaitingBytes)))
 	})
-	_ = spell(func(_ string, r fact.FirewallRule) string {
+	spell(func(_ string, r fact.FirewallRule) string {
 		if !r.Counted {
 			return fmt.Sprintf("perhaps by %s, which has no counter: %s", r.Place, r.Text)
 		}
 		return r.Place + ": " + r.Text
 	})
-	_ = spell(func(_ string, c fact.RuleCounter) string {
+	spell(func(_ string, c fact.RuleCounter) string {
 		return fmt.Sprintf("its counter grew by %d packets%s", c.Packets, within(c.OverS, c.Boot))
 	})
-	_ = spell(func(_ string, s fact.FirewallSet) string {
+	spell(func(_ string, s fact.FirewallSet) string {
 		return fmt.Sprintf("%s: %d of %d elements", s.Name, s.Elements, s.Size)
 	})
-	_ = spell(func(_ string, q fact.FirewallQuota) string {
+	spell(func(_ string, q fact.FirewallQuota) string {
 		return fmt.Sprintf("%s: %d of %d bytes", q.Name, q.Bytes, q.Quota)
 	})
-	_ = spell(func(_ string, c fact.Cable) string {
+	spell(func(_ string, c fact.Cable) string {
 		return fmt.Sprintf("%s is connected to %s (LLDP)", c.Interface, c.Place)
 	})
-)
+})
 
 func ruleOf(a cause.FirewallRule) netstate.NftRule {
 	return netstate.NftRule{Family: a.Family, Table: a.Table, Chain: a.Chain, Handle: a.Handle, Number: a.Number,
@@ -182,7 +182,8 @@ func why(d record.Drop) string {
 	case d.Cause == "":
 		return meaning(d.Counter)
 	}
-	switch text := causes[d.Cause].summary(record.Finding{}); {
+	of, _ := causes.of(d.Cause)
+	switch text := of.summary(record.Finding{}); {
 	case d.Apart == nil:
 		return text
 	case d.Apart.All:

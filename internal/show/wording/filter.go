@@ -12,8 +12,8 @@ import (
 
 const filterReference = ipSysctl + " (rp_filter); RFC 3704"
 
-var (
-	_ = say(cause.RPFilterDrop, words[cause.Filter]{read: filterReference, instead: withoutRouting[cause.Filter],
+var _ = later(func() {
+	say(cause.RPFilterDrop, words[cause.Filter]{read: filterReference, instead: withoutRouting[cause.Filter],
 		found: "rp_filter is 1 on an interface, and TcpExt.IPReversePathFilter grew, or, in a measurement, a peer " +
 			"cannot resolve an address that the host would answer by another interface.",
 		summary: func(f record.Finding, a cause.Filter) string {
@@ -21,7 +21,7 @@ var (
 				"%s drops what arrives on %s, because its strict reverse-path filter would answer by another interface",
 				f.Host, oneOf(a))
 		}})
-	_ = say(cause.StrictRPFilter, words[cause.Filter]{read: filterReference,
+	say(cause.StrictRPFilter, words[cause.Filter]{read: filterReference,
 		found: "rp_filter is 1 on interfaces that share a subnet, or 1 anywhere while TcpExt.IPReversePathFilter " +
 			"grew (certain), or where another host's ARP requests are not answered and the route back leaves by " +
 			"another interface, or there is none.",
@@ -39,7 +39,7 @@ var (
 				"without one: ip route add SENDER via GATEWAY; the loose filter drops it as well",
 			}
 		}})
-	_ = say(cause.LooseRPFilter, words[cause.None]{read: filterReference,
+	say(cause.LooseRPFilter, words[cause.None]{read: filterReference,
 		found: "rp_filter is 2 on an interface and 1 on none, and TcpExt.IPReversePathFilter grew (certain), or " +
 			"another host's ARP requests are not answered and there is no route back to it.",
 		summary: func(f record.Finding, _ cause.None) string {
@@ -49,13 +49,13 @@ var (
 			"a route back to the sources, or another address for the senders; which: sysctl -w " +
 				"net.ipv4.conf.all.log_martians=1"}})
 
-	_ = spell(func(_ string, a fact.AnsweredElsewhere) string {
+	spell(func(_ string, a fact.AnsweredElsewhere) string {
 		if a.Peer == "" {
 			return fmt.Sprintf("%s is a neighbour on %s, and is answered %s", a.Address, a.Interface, answered(a.By))
 		}
 		return fmt.Sprintf("%s sends from %s to %s, and is answered %s", a.Peer, a.Address, a.Interface, answered(a.By))
 	})
-	_ = spell(func(host string, d fact.DroppedRequest) string {
+	spell(func(host string, d fact.DroppedRequest) string {
 		var from, answers []string
 		for _, a := range d.From {
 			from, answers = append(from, a.To.String()), append(answers, a.To.String()+" "+answered(a.By))
@@ -64,36 +64,36 @@ var (
 			"%s asks from %s for %s, without an answer (%s on %s); %s would answer %s, so %s drops the ARP request",
 			d.Peer, strings.Join(from, " or "), d.For, d.State, d.On, host, some(answers), d.DropBy)
 	})
-	_ = spell(func(_ string, r fact.Received) string {
+	spell(func(_ string, r fact.Received) string {
 		return fmt.Sprintf("%s received %.0f packets for this host, all other interfaces with the strict filter %.0f",
 			r.Interface, r.Packets, r.Others)
 	})
-	_ = spell(func(_ string, s fact.Sharing) string { return some(s.Interfaces) + " are on one subnet" })
-	_ = spell(func(host string, n fact.NoAnswer) string {
+	spell(func(_ string, s fact.Sharing) string { return some(s.Interfaces) + " are on one subnet" })
+	spell(func(host string, n fact.NoAnswer) string {
 		var addresses []string
 		for _, a := range n.Addresses {
 			addresses = append(addresses, fmt.Sprintf("%s (%s)", a.Address, strings.Join(a.States, " and ")))
 		}
 		return fmt.Sprintf("%s gets no answer to its ARP requests for %s", host, some(addresses))
 	})
-	_ = spell(func(_ string, u fact.Unconnected) string {
+	spell(func(_ string, u fact.Unconnected) string {
 		return fmt.Sprintf("flows %s could not connect", some(u.Flows))
 	})
 
-	_ = advise(func(h hint.RouteBack) string {
+	advise(func(h hint.RouteBack) string {
 		return fmt.Sprintf(
 			"of senders without a route, which the loose filter drops as well, a route back: ip route add %s via "+
 				"GATEWAY dev %s",
 			h.To, h.Interface)
 	})
-	_ = advise(func(h hint.Symmetric) string {
+	advise(func(h hint.Symmetric) string {
 		text := symmetric + ", or the loose filter:"
 		if h.Others {
 			text = "of the others " + text
 		}
 		return text
 	})
-)
+})
 
 const symmetric = "make routes symmetric (a rule and a table for each source address)"
 

@@ -31,12 +31,11 @@ type foreignAdvice struct {
 
 // foreignCauses are the causes whose advice names commands or parameters of those systems. All others keep the
 // lines of Linux that name nothing of Linux.
-var foreignCauses = map[cause.Code]foreignAdvice{}
+var foreignCauses table[cause.Code, foreignAdvice]
 
 // sayForeign adds the advice about a cause for other systems than Linux.
-func sayForeign(c cause.Named, words foreignAdvice) struct{} {
-	foreignCauses[c.Name()] = words
-	return struct{}{}
+func sayForeign(c cause.Named, words foreignAdvice) {
+	foreignCauses.set(c.Name(), words)
 }
 
 // onlyLinux matches programs, files and parameters that only Linux has, and what linerate does on Linux only.
@@ -62,7 +61,7 @@ func portable(lines []string) (kept []string) {
 
 // foreignFix returns the advice about a finding on a host of another system than Linux. None: there is no equivalent.
 func foreignFix(f record.Finding, ofLinux []string) (lines []string) {
-	words, has := foreignCauses[f.ID]
+	words, has := foreignCauses.of(f.ID)
 	switch {
 	case !has:
 		return portable(ofLinux)
@@ -78,7 +77,7 @@ func foreignFix(f record.Finding, ofLinux []string) (lines []string) {
 
 // foreignReference returns the reference of a finding on such a host. Empty: there is none.
 func foreignReference(f record.Finding, ofLinux string) string {
-	if words, has := foreignCauses[f.ID]; has && words.read != nil {
+	if words, has := foreignCauses.of(f.ID); has && words.read != nil {
 		if read := words.read[f.System]; read != "" {
 			return read
 		}

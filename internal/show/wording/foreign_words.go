@@ -98,13 +98,13 @@ func moreBuffers(f record.Finding) (lines []string) {
 	return []string{"netstat -m again later: use that grows without more traffic is a leak"}
 }
 
-var (
-	_ = sayForeign(cause.ListenOverflow, foreignAdvice{fix: []string{acceptFaster}, by: largerBacklog,
+var _ = later(func() {
+	sayForeign(cause.ListenOverflow, foreignAdvice{fix: []string{acceptFaster}, by: largerBacklog,
 		read: map[string]string{"": "listen(2)"}})
-	_ = sayForeign(cause.AcceptQueueFull, foreignAdvice{fix: []string{acceptFaster}, by: largerBacklog,
+	sayForeign(cause.AcceptQueueFull, foreignAdvice{fix: []string{acceptFaster}, by: largerBacklog,
 		read: map[string]string{"": "listen(2)"}})
-	_ = sayForeign(cause.BacklogSmall, foreignAdvice{by: largerBacklog, read: map[string]string{"": "listen(2)"}})
-	_ = sayForeign(cause.HalfDuplex, foreignAdvice{fixed: func(f record.Finding) []string {
+	sayForeign(cause.BacklogSmall, foreignAdvice{by: largerBacklog, read: map[string]string{"": "listen(2)"}})
+	sayForeign(cause.HalfDuplex, foreignAdvice{fixed: func(f record.Finding) []string {
 		if negotiating(f) {
 			return []string{"autonegotiation on at the other end, such as the switch's port: if only one end " +
 				"negotiates, it falls back to half duplex; replace a hub, which is half duplex only"}
@@ -112,19 +112,19 @@ var (
 		return []string{autoselect + ", and autonegotiation at the switch's port: an end without it makes the " +
 			"other half duplex"}
 	}, read: map[string]string{"": "ifconfig(8); " + clause28}})
-	_ = sayForeign(cause.SpeedBelowBest, foreignAdvice{fix: []string{"cable, transceiver or the other " +
+	sayForeign(cause.SpeedBelowBest, foreignAdvice{fix: []string{"cable, transceiver or the other " +
 		"end; " + autoselect},
 		by: map[string]string{freeBSD: "ifconfig -m DEV lists what this end can", macOS: "ifconfig -m DEV lists " +
 			"what this end can", netBSD: "ifconfig -m DEV lists what this end can", openBSD: "ifconfig DEV media " +
 			"lists what this end can"}, read: map[string]string{"": "ifconfig(8)"}})
-	_ = sayForeign(cause.AutonegOff, foreignAdvice{fix: []string{autoselect + ", and autonegotiation at the other end"},
+	sayForeign(cause.AutonegOff, foreignAdvice{fix: []string{autoselect + ", and autonegotiation at the other end"},
 		read: map[string]string{"": clause28 + "; ifconfig(8)"}})
-	_ = sayForeign(cause.LinkDown, foreignAdvice{fix: []string{"check the cable, the transceiver and the port at " +
+	sayForeign(cause.LinkDown, foreignAdvice{fix: []string{"check the cable, the transceiver and the port at " +
 		"the other end; or ifconfig DEV down, so that routes go " +
 		"elsewhere"}, read: map[string]string{"": "ifconfig(8)"}})
-	_ = sayForeign(cause.Collisions, foreignAdvice{fix: []string{"autonegotiation at both ends: " + autoselect},
+	sayForeign(cause.Collisions, foreignAdvice{fix: []string{"autonegotiation at both ends: " + autoselect},
 		read: map[string]string{"": "ifconfig(8); " + clause28}})
-	_ = sayForeign(cause.InterfaceErrors, foreignAdvice{fixed: func(f record.Finding) []string {
+	sayForeign(cause.InterfaceErrors, foreignAdvice{fixed: func(f record.Finding) []string {
 		kinds := ""
 		switch f.System {
 		case freeBSD, dragonFly:
@@ -135,91 +135,91 @@ var (
 		return []string{"replace the cable or the transceiver, clean the optics; then the port at the other " +
 			"end" + kinds}
 	}, read: map[string]string{"": "netstat(1)"}})
-	_ = sayForeign(cause.RxDropped, foreignAdvice{fix: []string{"one MTU at both ends of the link, if it is that"},
+	sayForeign(cause.RxDropped, foreignAdvice{fix: []string{"one MTU at both ends of the link, if it is that"},
 		by: map[string]string{freeBSD: "netstat -m shows whether memory, and netstat -Q whether a queue was short",
 			openBSD: "netstat -m shows whether memory, and sysctl net.inet.ip.ifq whether a queue was short"},
 		read: map[string]string{"": "netstat(1)"}})
-	_ = sayForeign(cause.TxDropped, foreignAdvice{
+	sayForeign(cause.TxDropped, foreignAdvice{
 		fix:  []string{"none if the link is fully loaded: drops are then expected"},
 		by:   map[string]string{freeBSD: "sysctl -a | grep ring_state shows rings that the NIC does not empty"},
 		read: map[string]string{"": "netstat(1)"}})
-	_ = sayForeign(cause.RingOverrun, foreignAdvice{fixed: func(f record.Finding) []string {
+	sayForeign(cause.RingOverrun, foreignAdvice{fixed: func(f record.Finding) []string {
 		if f.System != freeBSD {
 			return nil
 		}
 		return []string{deviceNode(f.About.Interface) + ".iflib.override_nrxds=4096 in /boot/loader.conf, then " +
 			"reboot (sysctl shows whether the driver took it); netstat -m shows whether mbufs were short instead"}
 	}, read: map[string]string{"": "netstat(1)", freeBSD: "iflib(4)"}})
-	_ = sayForeign(cause.ChecksumErrors, foreignAdvice{fixed: func(f record.Finding) []string {
+	sayForeign(cause.ChecksumErrors, foreignAdvice{fixed: func(f record.Finding) []string {
 		without := ""
 		if slices.Contains([]string{freeBSD, dragonFly, macOS}, f.System) {
 			without = "rule out its checksum offload: ifconfig IF -rxcsum (back: ifconfig IF rxcsum); "
 		}
 		return []string{"find the receiving interface (netstat -i); " + without + "then check the routers on the path"}
 	}, read: map[string]string{"": "ifconfig(8); netstat(1)"}})
-	_ = sayForeign(cause.TCPRetransmissions, foreignAdvice{fix: []string{"find where packets are lost: on this " +
+	sayForeign(cause.TCPRetransmissions, foreignAdvice{fix: []string{"find where packets are lost: on this " +
 		"host netstat -i and netstat -m show it; then on the path"}, read: map[string]string{"": "netstat(1)"}})
-	_ = sayForeign(cause.ConnectionsTimedOut, foreignAdvice{fix: []string{"the path failed, or the peer was down; " +
+	sayForeign(cause.ConnectionsTimedOut, foreignAdvice{fix: []string{"the path failed, or the peer was down; " +
 		"netstat " +
 		"-an shows connections whose Send-Q stays"}, read: map[string]string{"": "tcp(4); netstat(1)"}})
-	_ = sayForeign(cause.UDPBufferOverflow, foreignAdvice{fix: []string{readFaster}, by: largerReceive,
+	sayForeign(cause.UDPBufferOverflow, foreignAdvice{fix: []string{readFaster}, by: largerReceive,
 		read: map[string]string{"": "setsockopt(2); udp(4)"}})
-	_ = sayForeign(cause.UDPQueueFull, foreignAdvice{fix: []string{readFaster}, by: largerReceive,
+	sayForeign(cause.UDPQueueFull, foreignAdvice{fix: []string{readFaster}, by: largerReceive,
 		read: map[string]string{"": "setsockopt(2); udp(4)"}})
-	_ = sayForeign(cause.IPDiscards, foreignAdvice{fix: []string{"netstat -m shows whether memory for packets is " +
+	sayForeign(cause.IPDiscards, foreignAdvice{fix: []string{"netstat -m shows whether memory for packets is " +
 		"short, and netstat -id whether an interface drops"}, read: map[string]string{"": "netstat(1)"}})
-	_ = sayForeign(cause.BlackholeRoute, foreignAdvice{fix: []string{
+	sayForeign(cause.BlackholeRoute, foreignAdvice{fix: []string{
 		"if the destination should be reachable: " +
 			"route delete DESTINATION; none if it discards on purpose, such as for an aggregate"},
 		read: map[string]string{"": "route(8)"}})
-	_ = sayForeign(cause.NoRoute, foreignAdvice{fix: []string{"route -n get ADDRESS shows the route to an address, " +
+	sayForeign(cause.NoRoute, foreignAdvice{fix: []string{"route -n get ADDRESS shows the route to an address, " +
 		"netstat -rn all of them: add what is missing"}, read: map[string]string{"": "route(8)"}})
-)
+})
 
 // The causes that only these systems have.
-var (
-	_ = say(cause.BuffersDenied, words[cause.None]{
+var _ = later(func() {
+	say(cause.BuffersDenied, words[cause.None]{
 		text:  "the kernel had no memory for packets: it refused requests for mbufs or clusters",
 		read:  "netstat(1)",
 		found: "Requests for mbufs or clusters were denied. BSD and macOS only (netstat -m).",
 	})
-	_ = say(cause.BuffersDelayed, words[cause.None]{
+	say(cause.BuffersDelayed, words[cause.None]{
 		text:  "the kernel had to wait for memory for packets (mbufs or clusters)",
 		read:  "netstat(1)",
 		found: "Requests for mbufs or clusters were delayed. BSD and macOS only (netstat -m).",
 	})
-	_ = say(cause.BuffersShort, words[cause.Pool]{
+	say(cause.BuffersShort, words[cause.Pool]{
 		summary: func(_ record.Finding, p cause.Pool) string {
 			return "memory for packets is nearly used up: " + p.Name
 		},
 		read:  "netstat(1)",
 		found: "Nine tenths of a pool of mbufs or clusters are in use. FreeBSD and OpenBSD only (netstat -m).",
 	})
-	_ = say(cause.InputQueueDrop, words[cause.None]{
+	say(cause.InputQueueDrop, words[cause.None]{
 		text: "packets were dropped because the queue of their protocol was full",
 		read: "netstat(1)",
 		found: "QDrops of netstat -Q, net.inet.ip.intr_queue_drops (FreeBSD) or net.inet.ip.ifq.drops (OpenBSD), " +
 			"or those of IPv6, grew.",
 	})
-	_ = say(cause.RingStalled, words[cause.None]{
+	say(cause.RingStalled, words[cause.None]{
 		summary: about("a transmit ring of DEV is stalled: it is full, and the NIC completes nothing"),
 		read:    "iflib(4)",
 		found:   "The state of a transmit ring is STALLED. FreeBSD only (sysctl dev.DRIVER.N.iflib.txqN.ring_state).",
 	})
-	_ = say(cause.InterruptsOfOneQueue, words[cause.None]{
+	say(cause.InterruptsOfOneQueue, words[cause.None]{
 		summary: about("one queue of DEV has nearly all of its interrupts: one CPU does the work of all"),
 		read:    "vmstat(8)",
 		found: "Of at least 100,000 interrupts of a NIC with several queues, nine tenths are of one. FreeBSD and " +
 			"OpenBSD only (vmstat -i).",
 	})
 
-	_ = sayForeign(cause.BuffersDenied, foreignAdvice{fixed: moreBuffers, read: map[string]string{"": "netstat(1)",
+	sayForeign(cause.BuffersDenied, foreignAdvice{fixed: moreBuffers, read: map[string]string{"": "netstat(1)",
 		freeBSD: "tuning(7); mbuf(9)", openBSD: "netstat(1); sysctl(2)"}})
-	_ = sayForeign(cause.BuffersDelayed, foreignAdvice{fixed: moreBuffers, read: map[string]string{"": "netstat(1)",
+	sayForeign(cause.BuffersDelayed, foreignAdvice{fixed: moreBuffers, read: map[string]string{"": "netstat(1)",
 		freeBSD: "tuning(7); mbuf(9)", openBSD: "netstat(1); sysctl(2)"}})
-	_ = sayForeign(cause.BuffersShort, foreignAdvice{fixed: moreBuffers, read: map[string]string{"": "netstat(1)",
+	sayForeign(cause.BuffersShort, foreignAdvice{fixed: moreBuffers, read: map[string]string{"": "netstat(1)",
 		freeBSD: "tuning(7); mbuf(9)", openBSD: "netstat(1); sysctl(2)"}})
-	_ = sayForeign(cause.InputQueueDrop, foreignAdvice{by: map[string]string{
+	sayForeign(cause.InputQueueDrop, foreignAdvice{by: map[string]string{
 		freeBSD: "longer queues: sysctl net.inet.ip.intr_queue_maxlen=2048, of IPv6 " +
 			"net.inet6.ip6.intr_queue_maxlen=2048, of other protocols net.isr.defaultqlimit=2048 in " +
 			"/boot/loader.conf, at most net.isr.maxqlimit; more CPUs: net.isr.maxthreads=-1 and " +
@@ -227,27 +227,27 @@ var (
 		openBSD: "a longer queue: sysctl net.inet.ip.ifq.maxlen shows it, sysctl net.inet.ip.ifq.maxlen=8192 raises " +
 			"it, of IPv6 net.inet6.ip6.ifq.maxlen; /etc/sysctl.conf keeps it"},
 		read: map[string]string{"": "netstat(1)", freeBSD: "netisr(9)", openBSD: "sysctl(2)"}})
-	_ = sayForeign(cause.RingStalled, foreignAdvice{fixed: func(f record.Finding) []string {
+	sayForeign(cause.RingStalled, foreignAdvice{fixed: func(f record.Finding) []string {
 		node := deviceNode(f.About.Interface)
 		return []string{"read it again: sysctl " + node + ".iflib; if it is still STALLED, restart the interface " +
 			"from the console (a session through it ends): ifconfig DEV down && ifconfig DEV up; if it returns, " +
 			"sysctl " + node + ".fc=0 ignores pause frames of the other end; otherwise a newer driver"}
 	}, read: map[string]string{"": "iflib(4)"}})
-	_ = sayForeign(cause.InterruptsOfOneQueue, foreignAdvice{fix: []string{"none if it is one connection or one " +
+	sayForeign(cause.InterruptsOfOneQueue, foreignAdvice{fix: []string{"none if it is one connection or one " +
 		"tunnel, whose packets stay in one queue; otherwise see why the NIC's hash does not spread them: addresses " +
 		"and ports that are all alike, fragments, PPPoE"}, read: map[string]string{"": "vmstat(8)"}})
 
-	_ = spell(func(_ string, p fact.BufferPool) string {
+	spell(func(_ string, p fact.BufferPool) string {
 		return fmt.Sprintf("%s: %d of %d in use", p.Name, p.Used, p.Most)
 	})
-	_ = spell(func(_ string, s fact.StalledRing) string {
+	spell(func(_ string, s fact.StalledRing) string {
 		return fmt.Sprintf("%s: the state of %s is STALLED", s.Interface, s.Ring)
 	})
-	_ = spell(func(_ string, q fact.QueueInterrupts) string {
+	spell(func(_ string, q fact.QueueInterrupts) string {
 		return fmt.Sprintf("%s: %d of %d interrupts of %d queues since boot", q.Queue, q.Count, q.Of, q.Queues)
 	})
-	_ = spell(func(_ string, c fact.LateCollisions) string {
+	spell(func(_ string, c fact.LateCollisions) string {
 		return fmt.Sprintf("%s: %d of them late: the other end is full duplex, or the cable too "+
 			"long", c.Interface, c.Frames)
 	})
-)
+})

@@ -61,8 +61,8 @@ func wayOf(name string, out bool) string {
 	return "into " + name
 }
 
-var (
-	_ = spell(func(_ string, c fact.NoCarrierFor) string {
+var _ = later(func() {
+	spell(func(_ string, c fact.NoCarrierFor) string {
 		text := fmt.Sprintf("%s had no carrier for %s of the window", c.Interface, unit.FormatSeconds(c.Seconds))
 		if c.Down {
 			text = fmt.Sprintf("%s was down for %s of the window", c.Interface, unit.FormatSeconds(c.Seconds))
@@ -72,10 +72,10 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(_ string, a fact.NoAcknowledgement) string {
+	spell(func(_ string, a fact.NoAcknowledgement) string {
 		return fmt.Sprintf("nothing acknowledged; the last %d timeouts in a row brought no answer", a.Timeouts)
 	})
-	_ = spell(func(_ string, c fact.CapShare) string {
+	spell(func(_ string, c fact.CapShare) string {
 		average := unit.FormatPercent(c.Share)
 		of := map[string]string{fact.CapWrite: "its program's write cap", fact.CapPace: "its pacing",
 			fact.CapRate: "its rate"}[c.Cap] + " of " + unit.FormatRate(c.Bps)
@@ -84,16 +84,16 @@ var (
 		}
 		return fmt.Sprintf("%s in %d of %d intervals, and %s of it on average", of, c.At, c.Of, average)
 	})
-	_ = spell(linkShare)
-	_ = spell(func(_ string, a fact.AcknowledgementShare) string {
+	spell(linkShare)
+	spell(func(_ string, a fact.AcknowledgementShare) string {
 		return fmt.Sprintf("%s of that rate is not data in this direction: the other direction's acknowledgements",
 			unit.FormatPercent(math.Round(1000*a.Share)/1000))
 	})
-	_ = spell(func(_ string, s fact.ShortWindow) string {
+	spell(func(_ string, s fact.ShortWindow) string {
 		return fmt.Sprintf("a window of %s is too short for an RTT of %s", unit.FormatSeconds(s.WindowS),
 			unit.FormatSeconds(s.RTTS))
 	})
-	_ = spell(func(_ string, n fact.NotReported) string {
+	spell(func(_ string, n fact.NotReported) string {
 		switch n.For {
 		case fact.ForWaits:
 			return "not evaluated: the sender's kernel does not report what it waited for (" + n.Field +
@@ -104,14 +104,14 @@ var (
 		}
 		return "the receiver's window is not known (" + n.Field + " in TCP_INFO, since Linux 5.4)"
 	})
-	_ = spell(func(_ string, w fact.WaitedFor) string {
+	spell(func(_ string, w fact.WaitedFor) string {
 		return fmt.Sprintf("waited for the receiver's window %s of the time, for room in the send buffer %s",
 			unit.FormatPercent(w.Window), unit.FormatPercent(w.Buffer))
 	})
-	_ = spell(func(_ string, b fact.BusyFor) string {
+	spell(func(_ string, b fact.BusyFor) string {
 		return fmt.Sprintf("had data to send or unacknowledged for %s of the window", unit.FormatPercent(b.Share))
 	})
-	_ = spell(func(_ string, n fact.NothingToSend) string {
+	spell(func(_ string, n fact.NothingToSend) string {
 		if n.ByProgram {
 			return fmt.Sprintf("no connection of its program had anything left to send at %s of the readings",
 				unit.FormatPercent(n.Share))
@@ -119,11 +119,11 @@ var (
 		return fmt.Sprintf("all that was written had been sent at %s of the readings, with room in both windows",
 			unit.FormatPercent(n.Share))
 	})
-	_ = spell(func(_ string, b fact.BufferHolds) string {
+	spell(func(_ string, b fact.BufferHolds) string {
 		return fmt.Sprintf("its buffer of %s holds %s of the flow", unit.FormatBytes(b.Bytes),
 			unit.FormatSeconds(b.Seconds))
 	})
-	_ = spell(func(_ string, b fact.BufferFull) string {
+	spell(func(_ string, b fact.BufferFull) string {
 		size, part := unit.FormatBytes(b.Bytes), unit.FormatPercent(b.Share)
 		if b.AllSent {
 			return fmt.Sprintf("its buffer of %s was full and all of it sent at %s of the readings, with room in both "+
@@ -131,7 +131,7 @@ var (
 		}
 		return fmt.Sprintf("waited for room in a buffer of %s %s of the time", size, part)
 	})
-	_ = spell(func(_ string, w fact.WindowFull) string {
+	spell(func(_ string, w fact.WindowFull) string {
 		text := fmt.Sprintf("waited for the receiver's window %s of the time", unit.FormatPercent(w.Share))
 		if w.Read {
 			text = fmt.Sprintf("the receiver's window was full at %s of the readings", unit.FormatPercent(w.Share))
@@ -141,34 +141,34 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(_ string, w fact.ReceiverWindow) string {
+	spell(func(_ string, w fact.ReceiverWindow) string {
 		text := "the window was " + unit.FormatBytes(w.Bytes)
 		if u := w.Unread; u != nil {
 			text += fmt.Sprintf(", and %s were unread for %s", unit.FormatBytes(u.Bytes), unit.FormatSeconds(u.Seconds))
 		}
 		return text
 	})
-	_ = spell(func(_ string, u fact.UnreadFor) string {
+	spell(func(_ string, u fact.UnreadFor) string {
 		text := unit.FormatBytes(u.Bytes) + " were unread"
 		if u.Seconds > 0 {
 			text += " for " + unit.FormatSeconds(u.Seconds)
 		}
 		return text
 	})
-	_ = spell(func(_ string, c fact.ReadCap) string {
+	spell(func(_ string, c fact.ReadCap) string {
 		return fmt.Sprintf("its program reads at most %s, and %s were unread", unit.FormatRate(c.Bps),
 			unit.FormatBytes(c.UnreadBytes))
 	})
-	_ = spell(func(_ string, w fact.WindowClosing) string {
+	spell(func(_ string, w fact.WindowClosing) string {
 		return fmt.Sprintf("at %s of the readings it was zero, or less than half of what it had been",
 			unit.FormatPercent(w.Share))
 	})
-	_ = spell(func(_ string, w fact.WindowClosed) string {
+	spell(func(_ string, w fact.WindowClosed) string {
 		return fmt.Sprintf("%s in flight on average, so it was smaller or zero for most of the time",
 			unit.FormatBytes(w.FlyingBytes))
 	})
-	_ = spell(roundTrip)
-	_ = spell(func(host string, q fact.QueueAt) string {
+	spell(roundTrip)
+	spell(func(host string, q fact.QueueAt) string {
 		text := roundTrip(host, q.RoundTrip) + ": packets were queued "
 		switch {
 		case q.Either:
@@ -194,7 +194,7 @@ var (
 		}
 		return text + ", and a larger " + q.Larger + " would only lengthen that queue"
 	})
-	_ = spell(func(_ string, q fact.AcknowledgementsQueue) string {
+	spell(func(_ string, q fact.AcknowledgementsQueue) string {
 		if q.Interface == "" {
 			sign := "lose packets"
 			if q.Even {
@@ -219,17 +219,17 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(_ string, n fact.NoWindowFull) string {
+	spell(func(_ string, n fact.NoWindowFull) string {
 		if n.AllowedBytes == 0 {
 			return "no window was full"
 		}
 		return fmt.Sprintf("no window was full: %s in flight where congestion control allowed %s",
 			unit.FormatBytes(n.FlyingBytes), unit.FormatBytes(n.AllowedBytes))
 	})
-	_ = spell(func(_ string, f fact.InFlight) string {
+	spell(func(_ string, f fact.InFlight) string {
 		return fmt.Sprintf("limited to %s in flight (congestion window)", unit.FormatBytes(f.Bytes))
 	})
-	_ = spell(func(_ string, s fact.SentAgain) string {
+	spell(func(_ string, s fact.SentAgain) string {
 		text := unit.FormatPercent(s.Share) + " of the bytes were retransmitted"
 		if s.Needless > 0 {
 			text += fmt.Sprintf(", %s of it needlessly", unit.FormatPercent(math.Round(100*s.Needless)/100))
@@ -242,7 +242,7 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(host string, n fact.NeverLeft) string {
+	spell(func(host string, n fact.NeverLeft) string {
 		var queues []string
 		for _, q := range n.Queues {
 			queues = append(queues, fmt.Sprintf("%s of %s, which dropped %s packets", q.Kind, q.Interface,
@@ -255,7 +255,7 @@ var (
 		return fmt.Sprintf("of the segments that %s retransmitted, %s (%s of %s) never left it: refused by %s", host,
 			unit.FormatPercent(n.Share), unit.FormatCount(n.Segments), unit.FormatCount(n.Of), by)
 	})
-	_ = spell(func(_ string, q fact.QueueDrops) string {
+	spell(func(_ string, q fact.QueueDrops) string {
 		at := q.Interface
 		if q.Kind != "" {
 			at = q.Kind + " of " + at
@@ -263,7 +263,7 @@ var (
 		return fmt.Sprintf("%s dropped %s packets before they were sent, %s of what it was given", at,
 			unit.FormatCount(q.Packets), unit.FormatPercent(q.Share))
 	})
-)
+})
 
 func linkShare(_ string, l fact.LinkShare) string {
 	carried, way := fmt.Sprintf("%s of %s", unit.FormatPercent(l.Share), unit.FormatRate(l.RateBps)),

@@ -9,8 +9,8 @@ import (
 )
 
 // Text for what hosts and their queues held back or lost.
-var (
-	_ = spell(func(_ string, b fact.Backpressure) string {
+var _ = later(func() {
+	spell(func(_ string, b fact.Backpressure) string {
 		kind := cmp.Or(b.Kind, "a queue")
 		text := "backpressure of the interface's queue: "
 		if b.Drops > 0 {
@@ -19,40 +19,40 @@ var (
 		return text + fmt.Sprintf("packets waited in %s of %s at %s of the readings, and %s left it", kind, b.Interface,
 			unit.FormatPercent(b.Share), unit.FormatRate(b.Bps))
 	})
-	_ = spell(func(_ string, d fact.DroppedThere) string {
+	spell(func(_ string, d fact.DroppedThere) string {
 		return fmt.Sprintf("%.0f packets were dropped there", d.Packets)
 	})
-	_ = spell(func(_ string, s fact.SocketFull) string {
+	spell(func(_ string, s fact.SocketFull) string {
 		text := fmt.Sprintf("its socket's buffer was full %s of the time", unit.FormatPercent(s.Share))
 		if s.ByInterface {
 			text += ": the interface took the datagrams no sooner"
 		}
 		return text
 	})
-	_ = spell(func(string, fact.NotInTime) string { return "its program did not run in time" })
-	_ = spell(func(_ string, g fact.GivenUp) string {
+	spell(func(string, fact.NotInTime) string { return "its program did not run in time" })
+	spell(func(_ string, g fact.GivenUp) string {
 		return fmt.Sprintf("%s of the datagrams were not sent, as they were %s late", unit.FormatPercent(g.Share),
 			unit.FormatSeconds(g.LateS))
 	})
-	_ = spell(func(host string, d fact.DatagramsLost) string {
+	spell(func(host string, d fact.DatagramsLost) string {
 		text := unit.FormatPercent(d.Share) + " of the datagrams were lost"
 		if d.At != nil {
 			text += ": " + lostAt(host, *d.At)
 		}
 		return text
 	})
-	_ = spell(func(host string, t fact.ThreadCPU) string {
+	spell(func(host string, t fact.ThreadCPU) string {
 		return fmt.Sprintf("moving its bytes took %s of a processor of %s", unit.FormatPercent(t.Share), host)
 	})
-	_ = spell(func(_ string, c fact.CPUsBusy) string {
+	spell(func(_ string, c fact.CPUsBusy) string {
 		return fmt.Sprintf("%s, and moving bytes took %s of one", cpuLoad(c.Load), unit.FormatPercent(c.Moving))
 	})
-	_ = spell(func(host string, c fact.CPUBusy) string {
+	spell(func(host string, c fact.CPUBusy) string {
 		return fmt.Sprintf("CPU %d of %s was %s busy, %s with interrupts and softirqs", c.CPU, host,
 			unit.FormatPercent(c.Busy), unit.FormatPercent(c.Kernel))
 	})
-	_ = spell(lostAt)
-)
+	spell(lostAt)
+})
 
 func lostAt(host string, l fact.LostAt) string {
 	text := lostBy(host, l, unit.FormatCount(l.Packets))

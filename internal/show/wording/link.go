@@ -31,8 +31,8 @@ func about(text string) func(record.Finding, cause.None) string {
 	return func(f record.Finding, _ cause.None) string { return withDevice(f, text) }
 }
 
-var (
-	_ = say(cause.CarrierLost, words[cause.Event]{
+var _ = later(func() {
+	say(cause.CarrierLost, words[cause.Event]{
 		summary: func(f record.Finding, a cause.Event) string { return f.Host + "." + a.What + " in the window" },
 		fix: []string{"ethtool DEV", "ip -s -s link show dev DEV",
 			nowhere + "check the cable, the transceiver and the switch's port: the kernel log has the driver's lines " +
@@ -42,7 +42,7 @@ var (
 		found: "An interface lost its carrier in the window, or was taken down, and no event of the study did it. " +
 			"Needs a measurement.",
 	})
-	_ = say(cause.VLANMismatch, words[cause.Frames]{
+	say(cause.VLANMismatch, words[cause.Frames]{
 		summary: func(_ record.Finding, a cause.Frames) string {
 			return fmt.Sprintf("frames from %s to %s arrive at %s %s, and are not taken there", a.From, a.To, a.At,
 				topology.Tagged(tagsOf(a)))
@@ -62,7 +62,7 @@ var (
 		found: "A flow of one subnet cannot connect, and the VLANs of the interfaces and switch ports between its " +
 			"ends do not fit. Needs a run.",
 	})
-	_ = say(cause.HalfDuplex, words[cause.None]{
+	say(cause.HalfDuplex, words[cause.None]{
 		summary: about("DEV is half duplex: it cannot send and receive at the same time"),
 		fixed: func(f record.Finding, _ cause.None) []string {
 			if negotiating(f) {
@@ -75,7 +75,7 @@ var (
 		read:  ethtoolPage + "; " + clause28,
 		found: "A NIC with a link is half duplex.",
 	})
-	_ = say(cause.SpeedBelowBest, words[cause.Speed]{
+	say(cause.SpeedBelowBest, words[cause.Speed]{
 		summary: inFull(func(a cause.Speed) string {
 			return fmt.Sprintf("DEV runs at %s, and its port can do %s", mbps(a.Mbps), mbps(a.BestMbps))
 		}),
@@ -95,7 +95,7 @@ var (
 		read:  ethtoolPage,
 		found: "A NIC's negotiated speed is below the fastest that its port supports.",
 	})
-	_ = say(cause.AutonegOff, words[cause.Negotiation]{
+	say(cause.AutonegOff, words[cause.Negotiation]{
 		summary: inFull(func(a cause.Negotiation) string {
 			becomes := "it may have no link"
 			if a.HalfDuplex {
@@ -107,20 +107,20 @@ var (
 		read:  clause28 + "; " + ethtoolPage,
 		found: "A NIC for 1 Gbit/s or more, up to 10 Gbit/s, supports autonegotiation and does not negotiate its link.",
 	})
-	_ = say(cause.LinkDown, words[cause.None]{
+	say(cause.LinkDown, words[cause.None]{
 		summary: about("DEV has addresses and routes, but no link"),
 		fix: []string{"check the cable, the transceiver and the port at the other end; or ip link set dev DEV " +
 			"down, so that routes go elsewhere"},
 		read:  operStates,
 		found: "An interface other than a bridge is up and has addresses, but no carrier.",
 	})
-	_ = say(cause.CarrierFlaps, words[cause.None]{
+	say(cause.CarrierFlaps, words[cause.None]{
 		summary: about("DEV has lost its link often"),
 		fix:     []string{"cable, transceiver, or energy-efficient Ethernet (ethtool --show-eee DEV)"},
 		read:    "Linux Documentation/ABI/testing/sysfs-class-net",
 		found:   "A NIC's carrier changed at least ten times for each day since the boot.",
 	})
-	_ = say(cause.LLDPMTU, words[cause.Neighbour]{
+	say(cause.LLDPMTU, words[cause.Neighbour]{
 		summary: inFull(func(a cause.Neighbour) string {
 			if a.Host {
 				return "the host at the other end of DEV has a larger MTU: DEV drops its large frames"
@@ -137,7 +137,7 @@ var (
 		found: "The port at the other end takes smaller frames (LLDP, maximum frame size) than the MTU of the " +
 			"interface, or is a host with a larger MTU.",
 	})
-	_ = say(cause.LLDPLink, words[cause.Disagreement]{
+	say(cause.LLDPLink, words[cause.Disagreement]{
 		summary: inFull(func(a cause.Disagreement) string {
 			switch a.In {
 			case cause.InNegotiation:
@@ -166,7 +166,7 @@ var (
 		found: "The port at the other end has another duplex (LLDP) than the NIC, does not negotiate while the NIC " +
 			"does, or, possible, says another speed.",
 	})
-	_ = say(cause.LLDPVLAN, words[cause.NeighbourVLAN]{
+	say(cause.LLDPVLAN, words[cause.NeighbourVLAN]{
 		summary: inFull(func(a cause.NeighbourVLAN) string {
 			const where = "the port that DEV is connected to"
 			switch {
@@ -198,7 +198,7 @@ var (
 			"port has another VLAN without a tag, or, possible, the port does not name the VLAN.",
 	})
 
-	_ = spell(func(_ string, l fact.Link) string {
+	spell(func(_ string, l fact.Link) string {
 		rate := mbps(l.Mbps)
 		if l.Duplex == "half" { // which is for links of 10 and 100 Mbit/s
 			rate = fmt.Sprintf("%d Mbit/s", l.Mbps)
@@ -208,7 +208,7 @@ var (
 		}
 		return l.Interface + ": " + rate + negotiates(l.Autoneg)
 	})
-	_ = spell(func(_ string, n fact.Negotiated) string {
+	spell(func(_ string, n fact.Negotiated) string {
 		offers := ""
 		if n.OfferedMbps > 0 {
 			offers = ", advertises up to " + mbps(n.OfferedMbps)
@@ -216,23 +216,23 @@ var (
 		return fmt.Sprintf("%s: negotiated %s%s, supports %s%s", n.Interface, mbps(n.Mbps), offers, mbps(n.BestMbps),
 			negotiates(n.Autoneg))
 	})
-	_ = spell(func(_ string, c fact.NoCarrier) string {
+	spell(func(_ string, c fact.NoCarrier) string {
 		return fmt.Sprintf("%s: up, no carrier (operstate %s), addresses %s", c.Interface, c.OperState,
 			strings.Join(c.Addresses, ", "))
 	})
-	_ = spell(func(_ string, r fact.RouteBy) string { return "route by it: " + r.Route })
-	_ = spell(func(_ string, c fact.CarrierChanges) string {
+	spell(func(_ string, r fact.RouteBy) string { return "route by it: " + r.Route })
+	spell(func(_ string, c fact.CarrierChanges) string {
 		return fmt.Sprintf("%s: %d changes of the carrier in the %.1f days since the machine was booted", c.Interface,
 			c.Changes, c.Days)
 	})
-	_ = spell(func(host string, c fact.CarrierLoss) string {
+	spell(func(host string, c fact.CarrierLoss) string {
 		at := fmt.Sprintf("%s.%s %.2f s after the window's begin", host, c.What, c.BeganS)
 		if c.Again {
 			return fmt.Sprintf("%s, and had it again %.2f s later", at, c.ForS)
 		}
 		return at + ", and had none until its end"
 	})
-	_ = spell(func(_ string, s fact.Silence) string {
+	spell(func(_ string, s fact.Silence) string {
 		during := "for the last "
 		if s.Resumed {
 			during = "for "
@@ -240,17 +240,17 @@ var (
 		return fmt.Sprintf("flow %s: %s received nothing from %s %s", s.Flow, s.To, s.From, during) +
 			record.SpellLost(s.LostS, s.LostAtMostS)
 	})
-	_ = spell(func(_ string, n fact.NotReached) string {
+	spell(func(_ string, n fact.NotReached) string {
 		return fmt.Sprintf("flow %s: %s does not reach %s of %s", n.Flow, n.From, n.Address, n.To)
 	})
-	_ = spell(func(_ string, l fact.LLDP) string { return l.Place + " says (LLDP): " + says(l) })
-	_ = spell(func(_ string, v fact.VLAN) string {
+	spell(func(_ string, l fact.LLDP) string { return l.Place + " says (LLDP): " + says(l) })
+	spell(func(_ string, v fact.VLAN) string {
 		if v.Bridge != "" {
 			return fmt.Sprintf("%s in %s: VLAN %d without a tag (PVID)", v.Interface, v.Bridge, v.VLAN)
 		}
 		return fmt.Sprintf("%s: VLAN %d on %s", v.Interface, v.VLAN, v.On)
 	})
-)
+})
 
 func mbps(n int64) string { return unit.FormatRate(float64(n) * 1e6) }
 

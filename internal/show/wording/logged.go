@@ -18,8 +18,8 @@ func messageOf(a cause.Logged) netstate.Message {
 	return netstate.Message{Means: a.Fault, Source: "dmesg(1)", Do: "see the log: dmesg"}
 }
 
-var (
-	_ = say(cause.FaultLogged, words[cause.Logged]{
+var _ = later(func() {
+	say(cause.FaultLogged, words[cause.Logged]{
 		summary: func(_ record.Finding, a cause.Logged) string { return messageOf(a).Means },
 		fixed:   func(_ record.Finding, a cause.Logged) []string { return []string{messageOf(a).Do} },
 		readFor: func(a cause.Logged) string { return messageOf(a).Source },
@@ -27,9 +27,9 @@ var (
 			"of those in docs/kernel-log.md.",
 	})
 
-	_ = spell(func(_ string, l fact.LoggedLines) string { return fmt.Sprintf("%d such lines", l.Lines) })
-	_ = spell(func(string, fact.MachineLog) string {
+	spell(func(_ string, l fact.LoggedLines) string { return fmt.Sprintf("%d such lines", l.Lines) })
+	spell(func(string, fact.MachineLog) string {
 		return "the kernel's log is of the whole machine, and this is another network namespace than its first " +
 			"one: the lines may be of others"
 	})
-)
+})

@@ -13,8 +13,8 @@ import (
 
 const resolvConf = "resolv.conf(5)"
 
-var (
-	_ = say(cause.SoftirqOneCore, words[cause.Core]{
+var _ = later(func() {
+	say(cause.SoftirqOneCore, words[cause.Core]{
 		summary: func(_ record.Finding, a cause.Core) string {
 			return fmt.Sprintf("CPU %d serves %s of the network's receive softirqs and is fully busy", a.CPU,
 				unit.FormatPercent(a.Share))
@@ -28,7 +28,7 @@ var (
 			"link; certain when its budget ran out or its backlog overflowed, and most packets of softnet_stat " +
 			"were the hosts', possible when these were other network namespaces'.",
 	})
-	_ = say(cause.RingOverrun, words[cause.None]{
+	say(cause.RingOverrun, words[cause.None]{
 		summary: about("DEV dropped packets because the host did not empty its receive ring in time"),
 		fix: []string{"ethtool -G DEV rx N, with N up to the maximum that ethtool -g DEV shows",
 			nowhere + "serve the ring from a CPU that has time: more queues (ethtool -L), irqbalance or " +
@@ -37,7 +37,7 @@ var (
 		found: "rx_missed_errors of a NIC grew, of the kernel or of its driver: its receive ring was full. A bond " +
 			"or VLAN interface that counts the same packets again is left out.",
 	})
-	_ = say(cause.SoftnetDrop, words[cause.Raised]{
+	say(cause.SoftnetDrop, words[cause.Raised]{
 		summary: func(_ record.Finding, a cause.Raised) string {
 			if a.Foreign {
 				return backlogDropped + ", perhaps packets of other network namespaces"
@@ -50,7 +50,7 @@ var (
 			"over three times the packets that the hosts' interfaces received, since softnet_stat is of all " +
 			"network namespaces.",
 	})
-	_ = say(cause.MemoryPressure, words[cause.Pressure]{
+	say(cause.MemoryPressure, words[cause.Pressure]{
 		summary: func(_ record.Finding, a cause.Pressure) string {
 			if a.Programs {
 				return "programs waited for memory"
@@ -73,7 +73,7 @@ var (
 		found: "TcpExt.TCPMemoryPressures grew (certain), or programs waited for memory for a tenth of the time " +
 			"(likely).",
 	})
-	_ = say(cause.CPUSaturated, words[cause.CPUs]{
+	say(cause.CPUSaturated, words[cause.CPUs]{
 		summary: func(_ record.Finding, a cause.CPUs) string {
 			return fmt.Sprintf("%d of %d CPUs have no time left: what needs them waits", a.Full, a.Of)
 		},
@@ -83,7 +83,7 @@ var (
 		found: "A CPU was at least 97 % busy between the readings, which are at least half a second apart; the " +
 			"time of programs with a nice value above 0, which make room, is not counted.",
 	})
-	_ = say(cause.CPUStolen, words[cause.None]{
+	say(cause.CPUStolen, words[cause.None]{
 		text: "the hypervisor takes CPU time from this machine: packets wait for it",
 		fix: []string{"fewer or smaller neighbours on the machine below, or a type of machine with CPUs of " +
 			"its own"},
@@ -91,24 +91,24 @@ var (
 		anywhere: true,
 		found:    "At least 5 % of a CPU's time between the readings was taken by the hypervisor (steal).",
 	})
-	_ = say(cause.MemoryShort, words[cause.None]{
+	say(cause.MemoryShort, words[cause.None]{
 		text:  "the machine has hardly any memory left: buffers of the network do not grow, and packets are dropped",
 		fix:   []string{"ps aux --sort=-rss shows what takes it"},
 		read:  "proc_meminfo(5) (MemAvailable)",
 		found: "Less than 3 % of the machine's memory is available to programs.",
 	})
-	_ = say(cause.ConntrackFull, words[cause.None]{
+	say(cause.ConntrackFull, words[cause.None]{
 		text:  "the connection tracking table is nearly full: packets of further connections are dropped",
 		fix:   []string{"no tracking for what needs none (nft notrack); or:", theSteps},
 		read:  conntrackSysctl,
 		found: "The connection tracking table is at least 90 % full.",
 	})
-	_ = say(cause.FilesExhausted, words[cause.None]{
+	say(cause.FilesExhausted, words[cause.None]{
 		text:  "the machine has nearly as many open files as it may: further connections are refused",
 		read:  "Linux Documentation/admin-guide/sysctl/fs.rst",
 		found: "The machine's open files are at least 90 % of fs.file-max.",
 	})
-	_ = say(cause.SlowClockSource, words[cause.Source]{
+	say(cause.SlowClockSource, words[cause.Source]{
 		text: "the clock is read from a slow source, and each packet's time stamp costs more",
 		fixed: func(_ record.Finding, a cause.Source) []string {
 			return []string{"echo " + a.Faster +
@@ -118,25 +118,25 @@ var (
 		read:  "Linux Documentation/admin-guide/kernel-parameters.txt (clocksource=)",
 		found: "The clock source is hpet, acpi_pm, jiffies or pit, and a faster one is available.",
 	})
-	_ = say(cause.ClockUnsynchronised, words[cause.None]{
+	say(cause.ClockUnsynchronised, words[cause.None]{
 		text:  "the clock is not synchronised: logs of several hosts cannot be compared",
 		fix:   []string{"run chrony or systemd-timesyncd; none where the hypervisor sets the clock"},
 		read:  "adjtimex(2)",
 		found: "The kernel says that its clock is not synchronised (STA_UNSYNC).",
 	})
-	_ = say(cause.PowersaveGovernor, words[cause.None]{
+	say(cause.PowersaveGovernor, words[cause.None]{
 		text:  "CPUs save power, which makes them slow to answer and slower at work",
 		fix:   []string{"if it matters (linerate prove powersave-governor):", theSteps},
 		read:  "Linux Documentation/admin-guide/pm/cpufreq.rst",
 		found: "CPUs have the frequency governor powersave.",
 	})
-	_ = say(cause.ResolverAbsent, words[cause.None]{
+	say(cause.ResolverAbsent, words[cause.None]{
 		text:  "names cannot be resolved: no name server is configured that could answer",
 		fix:   []string{"start the local resolver, or name a server in /etc/resolv.conf"},
 		read:  resolvConf,
 		found: "resolv.conf names no server, or only local ones while nothing listens on UDP port 53.",
 	})
-	_ = say(cause.ResolverUnresolved, words[cause.NameServer]{
+	say(cause.ResolverUnresolved, words[cause.NameServer]{
 		summary: func(_ record.Finding, a cause.NameServer) string {
 			if a.First {
 				return fmt.Sprintf("the first name server, %s, is not on its link: each look-up waits for it, "+
@@ -150,19 +150,19 @@ var (
 		found: "A name server of resolv.conf that is on a link of the host is FAILED or INCOMPLETE in the " +
 			"neighbour table; certain for the first.",
 	})
-	_ = say(cause.ResolverSearchLong, words[cause.None]{
+	say(cause.ResolverSearchLong, words[cause.None]{
 		text:  "each name is looked up in several domains before it is tried as it is",
 		fix:   []string{"write names with a dot at the end, or set ndots:1"},
 		read:  resolvConf,
 		found: "resolv.conf has at least three search domains and ndots:5.",
 	})
-	_ = say(cause.PacketsSqueezed, words[cause.Raised]{
+	say(cause.PacketsSqueezed, words[cause.Raised]{
 		text:  "CPUs ran out of their budget for packets before the queues were empty",
 		fixed: raise("more queues on more CPUs", "net.core.netdev_budget"),
 		read:  netSysctl + " (netdev_budget)",
 		found: "time_squeeze of softnet_stat grew by at least 100 and one in 1,000 packets.",
 	})
-	_ = say(cause.ReceiveOnOneCPU, words[cause.Core]{
+	say(cause.ReceiveOnOneCPU, words[cause.Core]{
 		summary: func(_ record.Finding, c cause.Core) string {
 			return fmt.Sprintf("CPU %d takes %s of all received packets from the queues, and does not finish in "+
 				"time: the other CPUs receive hardly any", c.CPU, unit.FormatPercent(c.Share))
@@ -176,21 +176,21 @@ var (
 			"time_squeeze grew by at least 100.",
 	})
 
-	_ = spell(func(_ string, c fact.BusyCPU) string {
+	spell(func(_ string, c fact.BusyCPU) string {
 		return fmt.Sprintf("CPU %d was %s busy, %s with interrupts; all %d CPUs together were %s busy", c.CPU,
 			unit.FormatPercent(c.Busy), unit.FormatPercent(c.Interrupts), c.CPUs, unit.FormatPercent(c.Together))
 	})
-	_ = spell(func(_ string, s fact.Softirqs) string {
+	spell(func(_ string, s fact.Softirqs) string {
 		return fmt.Sprintf("%.0f receive softirqs and %.0f interrupts a second on it", s.ReceivePerS, s.InterruptsPerS)
 	})
-	_ = spell(func(string, fact.OtherNamespaces) string {
+	spell(func(string, fact.OtherNamespaces) string {
 		return "most of its packets are of other network namespaces (softnet_stat)"
 	})
-	_ = spell(func(_ string, b fact.Budget) string {
+	spell(func(_ string, b fact.Budget) string {
 		return fmt.Sprintf("it ran out of its budget %.0f times and dropped %.0f packets (softnet_stat)", b.Squeezed,
 			b.Dropped)
 	})
-	_ = spell(func(host string, r fact.RingMissed) string {
+	spell(func(host string, r fact.RingMissed) string {
 		if r.Driver != "" {
 			return fmt.Sprintf("%s.%s: rx_missed_errors of %s grew by %.0f%s", host, r.Interface, r.Driver, r.Missed,
 				within(r.OverS, r.Boot))
@@ -206,76 +206,76 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(_ string, b fact.BacklogDropped) string {
+	spell(func(_ string, b fact.BacklogDropped) string {
 		text := fmt.Sprintf("CPU %d dropped %.0f packets and took %.0f (softnet_stat)", b.CPU, b.Dropped, b.Took)
 		if b.Busy != nil {
 			text += "; it was " + unit.FormatPercent(*b.Busy) + " busy"
 		}
 		return text
 	})
-	_ = spell(func(_ string, m fact.WholeMachine) string {
+	spell(func(_ string, m fact.WholeMachine) string {
 		return fmt.Sprintf("softnet_stat is of the whole machine: its CPUs took %.0f packets, and the interfaces "+
 			"of %s received %.0f",
 			m.Took, some(m.Hosts), m.Received)
 	})
-	_ = spell(func(_ string, p fact.TCPPressure) string {
+	spell(func(_ string, p fact.TCPPressure) string {
 		return fmt.Sprintf("TcpExt.TCPMemoryPressures grew by %d; TCP's buffers had %.3g MB at the end", p.Grew,
 			float64(p.Bytes)/1e6)
 	})
-	_ = spell(func(_ string, w fact.MemoryWaits) string {
+	spell(func(_ string, w fact.MemoryWaits) string {
 		return fmt.Sprintf("some program waited for memory %s of the window, all of them %s; %.3g GB were "+
 			"available at its end",
 			unit.FormatPercent(w.Some), unit.FormatPercent(w.All), float64(w.AvailableBytes)/1e9)
 	})
-	_ = spell(func(_ string, c fact.CPUTime) string {
+	spell(func(_ string, c fact.CPUTime) string {
 		return fmt.Sprintf("%s: %s idle in %s; programs %s, kernel %s, interrupts and softirqs %s", cpuName(c.CPU),
 			percent(c.Idle), interval(c.OverS), percent(c.Programs), percent(c.Kernel), percent(c.Interrupts))
 	})
-	_ = spell(func(_ string, s fact.StolenTime) string {
+	spell(func(_ string, s fact.StolenTime) string {
 		return fmt.Sprintf("%s: %s of %s", cpuName(s.CPU), percent(s.Share), interval(s.OverS))
 	})
-	_ = spell(func(_ string, m fact.Memory) string {
+	spell(func(_ string, m fact.Memory) string {
 		return fmt.Sprintf("%.3g of %.3g GB are available", float64(m.AvailableBytes)/1e9, float64(m.Bytes)/1e9)
 	})
-	_ = spell(func(_ string, c fact.Conntrack) string {
+	spell(func(_ string, c fact.Conntrack) string {
 		return fmt.Sprintf("nf_conntrack_count is %d, nf_conntrack_max %d", c.Count, c.Most)
 	})
-	_ = spell(func(_ string, f fact.OpenFiles) string {
+	spell(func(_ string, f fact.OpenFiles) string {
 		return fmt.Sprintf("%d open, fs.file-max is %d", f.Open, f.Most)
 	})
-	_ = spell(func(_ string, c fact.ClockSource) string {
+	spell(func(_ string, c fact.ClockSource) string {
 		return fmt.Sprintf("clock source %s; available: %s", c.Source, strings.Join(c.Available, ", "))
 	})
-	_ = spell(func(_ string, c fact.ClockError) string {
+	spell(func(_ string, c fact.ClockError) string {
 		if c.ErrorS == 0 { // of timedatectl(1)
 			return "the clock is not synchronised"
 		}
 		return fmt.Sprintf("STA_UNSYNC is set; the kernel bounds its error by %.1f s", c.ErrorS)
 	})
-	_ = spell(func(_ string, p fact.Powersave) string {
+	spell(func(_ string, p fact.Powersave) string {
 		return fmt.Sprintf("%d CPUs have the governor powersave", p.CPUs)
 	})
-	_ = spell(func(_ string, n fact.NameServers) string {
+	spell(func(_ string, n fact.NameServers) string {
 		text := "resolv.conf: nameserver " + cmp.Or(strings.Join(n.Servers, ", "), "absent")
 		if n.NoLocal {
 			text += "; nothing listens on UDP port 53 here"
 		}
 		return text
 	})
-	_ = spell(func(_ string, s fact.SearchDomains) string {
+	spell(func(_ string, s fact.SearchDomains) string {
 		return fmt.Sprintf("%d search domains and ndots:5: up to %d queries for a name, in each family", s.Domains,
 			s.Domains+1)
 	})
-	_ = spell(func(_ string, r fact.ReceivedBy) string {
+	spell(func(_ string, r fact.ReceivedBy) string {
 		return fmt.Sprintf("softnet_stat: CPU %d processed %s of %s packets%s, the other %d CPUs the rest; its "+
 			"time_squeeze grew by %d", r.CPU, unit.FormatCount(int64(r.Packets)), unit.FormatCount(int64(r.Of)),
 			within(r.OverS, r.Boot), r.CPUs-1, r.Squeezed)
 	})
-	_ = spell(func(_ string, s fact.TimeSqueeze) string {
+	spell(func(_ string, s fact.TimeSqueeze) string {
 		return fmt.Sprintf("softnet_stat: time_squeeze grew by %d%s, for %d packets", s.Times, within(s.OverS, s.Boot),
 			s.Packets)
 	})
-)
+})
 
 const (
 	backlogDropped  = "packets were dropped because a CPU's backlog was full"

@@ -13,8 +13,8 @@ import (
 
 const hashReference = ipSysctl + " (fib_multipath_hash_policy); RFC 2992"
 
-var (
-	_ = say(cause.ECMPL3Hash, words[cause.Links]{read: hashReference,
+var _ = later(func() {
+	say(cause.ECMPL3Hash, words[cause.Links]{read: hashReference,
 		found: "Flows leave some next hops unused, because the hash has no ports: there are fewer distinct hashes " +
 			"than next hops. Needs a run.",
 		summary: func(f record.Finding, a cause.Links) string {
@@ -22,7 +22,7 @@ var (
 				"of %d links",
 				f.Host, a.Links)
 		}})
-	_ = say(cause.ECMPFewFlows, words[cause.Links]{read: hashReference, anywhere: true,
+	say(cause.ECMPFewFlows, words[cause.Links]{read: hashReference, anywhere: true,
 		found: "There are so few flows that chance leaves a next hop without any with a probability of at least 1 " +
 			"%. Needs a run.",
 		summary: func(f record.Finding, a cause.Links) string {
@@ -32,7 +32,7 @@ var (
 		fix: []string{theSteps,
 			"open the flows from ports for which the kernel names different links: source_ports: even in a study; " +
 				"ip route get … ipproto tcp sport … dport …"}})
-	_ = say(cause.ECMPPolarization, words[cause.Before]{read: hashReference + "; RFC 2991", anywhere: true,
+	say(cause.ECMPPolarization, words[cause.Before]{read: hashReference + "; RFC 2991", anywhere: true,
 		found: "A router behind one with the same hash policy uses so few of its links that chance would with a " +
 			"probability below 1 %. Needs a run.",
 		summary: func(f record.Finding, a cause.Before) string {
@@ -42,7 +42,7 @@ var (
 				f.Host, a.Host)
 		},
 		fix: []string{theSteps, "each router needs another seed (Linux 6.11 or newer)"}})
-	_ = say(cause.ECMPWeightMismatch, words[cause.None]{read: "Linux ip-route(8) (nexthop … weight); RFC 2992",
+	say(cause.ECMPWeightMismatch, words[cause.None]{read: "Linux ip-route(8) (nexthop … weight); RFC 2992",
 		found: "A link's share of the weights is more than 10 percentage points above its share of the rates, and " +
 			"it is at least 85 % full while another is not. Needs a run.",
 		summary: func(f record.Finding, _ cause.None) string {
@@ -50,7 +50,7 @@ var (
 				" spreads flows over links of different rates without regard to that: the slow one is full while " +
 				"the fast one has room"
 		}})
-	_ = say(cause.ECMPDeadNexthop, words[cause.DeadNexthop]{summary: deadNexthop, fixed: deadNexthopFix,
+	say(cause.ECMPDeadNexthop, words[cause.DeadNexthop]{summary: deadNexthop, fixed: deadNexthopFix,
 		read: ipSysctl + " (fib_multipath_use_neigh, ignore_routes_with_linkdown)",
 		found: "Flows by a next hop that does not answer or whose interface is down cannot connect or receive " +
 			"nothing; certain when others by that route do. Needs a measurement.",
@@ -60,7 +60,7 @@ var (
 			}
 			return "or, without the next hop: "
 		}})
-	_ = say(cause.ECMPSourceMismatch, words[cause.None]{anywhere: true,
+	say(cause.ECMPSourceMismatch, words[cause.None]{anywhere: true,
 		read: "Linux net/ipv4/fib_semantics.c (fib_select_multipath); ip-nexthop(8); RFC 3704",
 		found: "Flows left by an interface other than the one in whose subnet their source address is. Needs a " +
 			"measurement.",
@@ -73,7 +73,7 @@ var (
 		instead: func(cause.None) string {
 			return "or a route with next hops of its own, which keeps to the flow's address (Linux 6.16): "
 		}})
-	_ = say(cause.LACPApart, words[cause.None]{
+	say(cause.LACPApart, words[cause.None]{
 		summary: about("DEV does not aggregate: LACP left members out of its active aggregator, which carry nothing"),
 		fix: []string{"the switch's ports of these members: in one LACP group, active or passive, with one speed " +
 			"and key",
@@ -82,7 +82,7 @@ var (
 		found: "A member of an 802.3ad bond whose link is up is in another aggregator than the active one, has no " +
 			"partner, or is churned.",
 	})
-	_ = say(cause.BondMemberDown, words[cause.None]{
+	say(cause.BondMemberDown, words[cause.None]{
 		summary: about("DEV works without some of its members, which have no link: it carries less, and the next " +
 			"failure may be its last"),
 		fix: []string{"cable, transceiver and switch port of that member; ip link set dev MEMBER up; or take it out " +
@@ -90,14 +90,14 @@ var (
 		read:  "Linux Documentation/networking/bonding.rst",
 		found: "A member of a bond or team has no link, and another one has.",
 	})
-	_ = spell(func(_ string, m fact.MemberDown) string {
+	spell(func(_ string, m fact.MemberDown) string {
 		text := fmt.Sprintf("%s: down, one of %d members", m.Interface, m.Members)
 		if m.Failures > 0 {
 			text += ", " + unit.Plural(m.Failures, "link failure")
 		}
 		return text
 	})
-	_ = spell(func(_ string, a fact.ApartMember) string {
+	spell(func(_ string, a fact.ApartMember) string {
 		text := a.Interface + ": up"
 		if a.Aggregator > 0 && a.Active > 0 {
 			text += fmt.Sprintf(", in aggregator %d; active is %d", a.Aggregator, a.Active)
@@ -113,7 +113,7 @@ var (
 		}
 		return text
 	})
-	_ = say(cause.BondHash, words[cause.Bond]{anywhere: true,
+	say(cause.BondHash, words[cause.Bond]{anywhere: true,
 		read: "Linux Documentation/networking/bonding.rst (xmit_hash_policy)",
 		found: "Flows use fewer members of a bond than there are flows and members, because its hash has no ports. " +
 			"Needs a run.",
@@ -130,7 +130,7 @@ var (
 			return []string{"on the switch " + f.Host + ": hash by IP addresses and ports (layer3+4)"}
 		}})
 
-	_ = spell(func(host string, p fact.Placed) string {
+	spell(func(host string, p fact.Placed) string {
 		var list []string
 		for _, by := range p.By {
 			text := fmt.Sprintf("%s %d", by.Interface, by.Flows)
@@ -145,10 +145,10 @@ var (
 		}
 		return fmt.Sprintf("of %s to %s, %s sent by %s", flows, p.To, host, some(list))
 	})
-	_ = spell(func(_ string, p fact.Pairs) string {
+	spell(func(_ string, p fact.Pairs) string {
 		return fmt.Sprintf("they have %s of %s", unit.Plural(p.Pairs, "pair"), hashedOf(p.Hosts))
 	})
-	_ = spell(func(host string, p fact.HashPolicy) string {
+	spell(func(host string, p fact.HashPolicy) string {
 		text := fmt.Sprintf("%s: net.%s.fib_multipath_hash_policy=%d", host, p.Family, p.Policy)
 		switch {
 		case p.Fields != nil:
@@ -158,7 +158,7 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(_ string, c fact.Chance) string {
+	spell(func(_ string, c fact.Chance) string {
 		if c.Flows > 0 {
 			return fmt.Sprintf("by chance %s would use no more than %d of %d links once in %.0f times",
 				unit.Plural(c.Flows, "flow"), c.Used, c.Of, 1/max(c.P, 1e-12))
@@ -166,26 +166,26 @@ var (
 		return fmt.Sprintf("so many flows use no more than %d of %d links with a chance of %s",
 			c.Used, c.Of, percent(c.P))
 	})
-	_ = spell(func(host string, w fact.Weighted) string {
+	spell(func(host string, w fact.Weighted) string {
 		return fmt.Sprintf("%s.%s gets %s of the flows with %s of the rate, and is %s full", host, w.Interface,
 			percent(w.Flows), percent(w.Rate), percent(w.Load))
 	})
-	_ = spell(func(host string, d fact.DeadHop) string {
+	spell(func(host string, d fact.DeadHop) string {
 		if d.Down {
 			return fmt.Sprintf("%s: the next hop %s of %s is behind %s, which is down", host, d.Via, d.To, d.Interface)
 		}
 		return fmt.Sprintf("%s: the next hop %s of %s by %s does not answer", host, d.Via, d.To, d.Interface)
 	})
-	_ = spell(func(_ string, t fact.Through) string {
+	spell(func(_ string, t fact.Through) string {
 		return fmt.Sprintf("%s got through, %s did not", unit.Plural(t.Fine, "flow"), unit.Plural(t.Stopped, "flow"))
 	})
-	_ = spell(func(_ string, s fact.StoppedFlow) string {
+	spell(func(_ string, s fact.StoppedFlow) string {
 		if s.Error == "" {
 			return fmt.Sprintf("flow %s to %s received nothing", s.Flow, s.To)
 		}
 		return fmt.Sprintf("flow %s to %s: %s", s.Flow, s.To, s.Error)
 	})
-	_ = spell(func(host string, m fact.Mismatched) string {
+	spell(func(host string, m fact.Mismatched) string {
 		var list []string
 		for _, p := range m.By {
 			list = append(list, fmt.Sprintf("%s from %s, which is %s's, by %s", unit.Plural(p.Flows, "flow"), p.Source,
@@ -194,26 +194,26 @@ var (
 		return fmt.Sprintf("of %s to %s, %d left %s by another interface than the one that has their address: %s",
 			unit.Plural(m.Flows, "flow"), m.To, m.Wrong, host, some(list))
 	})
-	_ = spell(func(host string, b fact.ByObject) string {
+	spell(func(host string, b fact.ByObject) string {
 		return fmt.Sprintf("%s's route to %s goes by a group of nexthop objects, in which the kernel does not look "+
 			"for the one with the flow's address",
 			host, b.To)
 	})
 
-	_ = advise(func(h hint.MoreFlows) string {
+	advise(func(h hint.MoreFlows) string {
 		return fmt.Sprintf(
 			"more flows at a time: with %d, every link is used with a chance of 95 %% (linerate limits ecmp "+
 				"--links %d --flows %d)",
 			h.Flows, h.Links, h.Flows)
 	})
-	_ = advise(func(h hint.OrdinaryGroup) string {
+	advise(func(h hint.OrdinaryGroup) string {
 		text := "an ordinary group instead of a resilient one: it looks whether its next hops answer"
 		if h.Object != 0 {
 			text = fmt.Sprintf("if the group is resilient (ip nexthop show id %d), %s", h.Object, text)
 		}
 		return text
 	})
-)
+})
 
 // hashedOf returns what the pairs of a hash consist of: hosts or addresses.
 func hashedOf(hosts bool) string {

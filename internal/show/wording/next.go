@@ -100,14 +100,14 @@ var sources = map[string]string{
 	"cubic": "RFC 9438, section 5, and not less than RFC 5681 by Mathis et al. 1997",
 }
 
-var (
-	_ = advise(func(h hint.LossCarries) string {
+var _ = later(func() {
+	advise(func(h hint.LossCarries) string {
 		return fmt.Sprintf("at a loss of %s and an RTT of %s %s carries %s in a connection (%s; losses single and "+
 			"random, no timeouts); measured: %s", unit.FormatPercent(h.Loss), unit.FormatSeconds(h.RTTS),
 			h.CongestionControl, rateRange(h.LowBps, h.HighBps), sources[h.CongestionControl],
 			unit.FormatRate(h.MeasuredBps))
 	})
-	_ = advise(func(h hint.TryControl) string {
+	advise(func(h hint.TryControl) string {
 		words := []string{"linerate", "measure", h.Address, "-C", h.CongestionControl}
 		if h.Read {
 			words = append(words, "--direction", "read")
@@ -129,7 +129,7 @@ var (
 		}
 		return text
 	})
-	_ = advise(func(h hint.Reproduce) string {
+	advise(func(h hint.Reproduce) string {
 		words := []string{"linerate", "new", "wan", "--rate", unit.BitRate(rounded(h.RateBps)).String(), "--rtt",
 			unit.Duration(time.Duration(rounded(h.RTTS * 1e9))).String()}
 		if percent := rounded(100 * h.Loss); percent > 0 {
@@ -137,7 +137,7 @@ var (
 		}
 		return "compare them in a lab of this path: " + hostconfig.Command(words...)
 	})
-	_ = advise(func(h hint.OwnWindow) string {
+	advise(func(h hint.OwnWindow) string {
 		size, option := "a larger size", "SO_SNDBUF"
 		if h.Receive {
 			option = "SO_RCVBUF"
@@ -147,7 +147,7 @@ var (
 		}
 		return fmt.Sprintf("have its program set %s by %s (linerate: --window), or not set it at all", size, option)
 	})
-	_ = advise(func(h hint.FindWait) string {
+	advise(func(h hint.FindWait) string {
 		does := "writes"
 		if h.Reads {
 			does = "reads"
@@ -158,14 +158,14 @@ var (
 		return fmt.Sprintf("find what the program that %s waits for, its CPU, its disk, its locks: top -H, "+
 			"iostat -x 1, strace -c -f -p PID", does)
 	})
-	_ = advise(func(h hint.LiftCap) string {
+	advise(func(h hint.LiftCap) string {
 		if h.Bps <= 0 {
 			return "raise or remove the pacing rate of its program (SO_MAX_PACING_RATE; linerate: --rate-cap)"
 		}
 		return fmt.Sprintf("raise or remove its pacing rate of %s (SO_MAX_PACING_RATE; linerate: --rate-cap)",
 			unit.FormatRate(h.Bps))
 	})
-	_ = advise(func(h hint.WiderLink) string {
+	advise(func(h hint.WiderLink) string {
 		what := "the link"
 		if h.Interface != "" {
 			what = "the link of " + h.Interface
@@ -181,44 +181,44 @@ var (
 		}
 		return what + " carries all that it can: only a faster link, or less other traffic on it, gives more"
 	})
-	_ = advise(func(h hint.AcknowledgementsFirst) string {
+	advise(func(h hint.AcknowledgementsFirst) string {
 		return "let acknowledgements pass what waits before them: tc qdisc replace dev " + at(h.Interface) +
 			" root fq_codel, or cake bandwidth RATE ack-filter below the rate of a slower link"
 	})
-	_ = advise(func(h hint.LongerQueue) string {
+	advise(func(h hint.LongerQueue) string {
 		dev := at(h.Interface)
 		return fmt.Sprintf("see the queue's drops, then try a fair or a longer one: tc -s qdisc show dev %s; "+
 			"tc qdisc replace dev %[1]s root fq; ip link set dev %[1]s txqueuelen 10000", dev)
 	})
-	_ = advise(func(hint.MoreCPU) string {
+	advise(func(hint.MoreCPU) string {
 		return "give the traffic more CPU: more connections (linerate: --streams), nothing else on the host; " +
 			"linerate top shows which CPU is busy, and by what"
 	})
-	_ = advise(func(h hint.ReachPeer) string {
+	advise(func(h hint.ReachPeer) string {
 		if h.Address == "" {
 			return "look for what discards its packets: linerate doctor on both hosts"
 		}
 		return fmt.Sprintf("look for what discards its packets: linerate doctor --probe %s; ip route get %[1]s",
 			h.Address)
 	})
-	_ = advise(func(h hint.SendLess) string {
+	advise(func(h hint.SendLess) string {
 		if h.Bps <= 0 {
 			return "look for what discards its datagrams: linerate doctor on both hosts"
 		}
 		return fmt.Sprintf("send at the rate that arrives, %s, and look for the drops beyond it: linerate measure "+
 			"--protocol udp --rate-cap %s", unit.FormatRate(h.Bps), unit.BitRate(rounded(h.Bps)))
 	})
-	_ = advise(func(h hint.SeeCarrier) string {
+	advise(func(h hint.SeeCarrier) string {
 		return fmt.Sprintf("see why it lost the carrier, cable, port or driver: dmesg -T; ethtool %[1]s; "+
 			"ip -s -s link show dev %[1]s", at(h.Interface))
 	})
-	_ = advise(func(h hint.MeasureLonger) string {
+	advise(func(h hint.MeasureLonger) string {
 		return "measure longer: --duration " + number.Significant(math.Max(1, math.Ceil(h.Seconds)), 3) + "s"
 	})
-	_ = advise(func(hint.LookDuring) string {
+	advise(func(hint.LookDuring) string {
 		return "look at both hosts while the flow runs: linerate doctor --over 10s"
 	})
-)
+})
 
 // rateRange returns a range of rates, or the rate if both ends read alike.
 func rateRange(low, high float64) string {

@@ -11,34 +11,34 @@ import (
 
 const offloadDocument = "Linux Documentation/networking/segmentation-offloads.rst; ethtool(8)"
 
-var (
-	_ = say(cause.PCIeNarrow, words[cause.None]{
+var _ = later(func() {
+	say(cause.PCIeNarrow, words[cause.None]{
 		summary: about("DEV sits in a PCIe slot that is narrower or slower than the card"),
 		fix:     []string{"another slot (lspci -vv, LnkSta), or the firmware's setting of the slot"},
 		read:    "Linux Documentation/ABI/testing/sysfs-bus-pci",
 		found: "The PCIe link of a NIC has fewer lanes or a lower speed than the card can; certain if it carries " +
 			"less than 1.15 times the link's rate, or the port's where that is not known.",
 	})
-	_ = say(cause.USB2Adapter, words[cause.None]{
+	say(cause.USB2Adapter, words[cause.None]{
 		summary: about("DEV is a gigabit adapter at a USB 2 port"),
 		fix:     []string{"plug it into a USB 3 port, or use a PCIe card"},
 		read:    "Linux Documentation/ABI/stable/sysfs-bus-usb",
 		found:   "An adapter of 1 Gbit/s or more is at a USB port of 480 Mbit/s or less.",
 	})
-	_ = say(cause.EmulatedNIC, words[cause.None]{
+	say(cause.EmulatedNIC, words[cause.None]{
 		summary: about("DEV is a NIC of the kind that hypervisors emulate, at a high cost for each packet"),
 		fix:     []string{"in a virtual machine: virtio-net, vmxnet3 or the cloud's own device"},
 		read:    "Linux Documentation/networking/device_drivers/ethernet",
 		found:   "The driver is that of a NIC which hypervisors emulate register by register.",
 	})
-	_ = say(cause.OneQueue, words[cause.Queues]{
+	say(cause.OneQueue, words[cause.Queues]{
 		summary: inFull(func(a cause.Queues) string {
 			return fmt.Sprintf("DEV receives by one queue, which one CPU serves, and can have %d", a.Most)
 		}),
 		read:  "Linux Documentation/networking/scaling.rst",
 		found: "A NIC has one receive queue, its driver can have more, and the host several CPUs.",
 	})
-	_ = say(cause.OneCPU, words[cause.Interrupts]{
+	say(cause.OneCPU, words[cause.Interrupts]{
 		summary: inFull(func(a cause.Interrupts) string {
 			if a.Count == 0 {
 				return fmt.Sprintf("nearly all interrupts of DEV were served by CPU %s", a.CPU)
@@ -56,7 +56,7 @@ var (
 		found: "Three or more interrupts of a NIC all have the same single CPU; possible if one CPU served 95 % of " +
 			"a million interrupts since boot.",
 	})
-	_ = say(cause.OffloadOff, words[cause.Offload]{
+	say(cause.OffloadOff, words[cause.Offload]{
 		summary: inFull(func(a cause.Offload) string {
 			if a.NoGather {
 				return "scatter-gather of DEV is off, and segmentation offloads with it, which save processor time " +
@@ -80,7 +80,7 @@ var (
 		found: "GRO, GSO, TSO or receive checksums of an interface are off and could be on; possible of GSO and " +
 			"TSO where scatter-gather is off, without which the kernel keeps them off.",
 	})
-	_ = say(cause.OffloadsNotOffered, words[cause.None]{
+	say(cause.OffloadsNotOffered, words[cause.None]{
 		summary: about("the hypervisor offers DEV no segmentation offload: each segment is a packet of its own for " +
 			"the virtual machine and its host"),
 		fix: []string{"enable transmit checksum offload and TSO in the hypervisor; the guest cannot (fixed). QEMU: " +
@@ -88,13 +88,13 @@ var (
 		read:  "Virtual I/O Device (VIRTIO), Network Device, Feature bits; " + offloadDocument,
 		found: "TSO of a paravirtual interface (virtio_net, vmxnet3, hv_netvsc, xen_netfront) is off and fixed.",
 	})
-	_ = say(cause.Promiscuous, words[cause.None]{
+	say(cause.Promiscuous, words[cause.None]{
 		summary: about("DEV takes all frames, also those for other hosts (promiscuous mode)"),
 		fix:     []string{"end what captures packets; ip link set dev DEV promisc off"},
 		read:    "packet(7)",
 		found:   "An interface that is in no bridge has IFF_PROMISC.",
 	})
-	_ = say(cause.MTUBelowMinimum, words[cause.MTU]{
+	say(cause.MTUBelowMinimum, words[cause.MTU]{
 		summary: inFull(func(a cause.MTU) string {
 			return fmt.Sprintf("the MTU of DEV is %d: IPv6 needs 1280, and small packets cost a processor more for "+
 				"each byte",
@@ -111,7 +111,7 @@ var (
 		found: "The MTU of an interface with addresses is below 1280, which IPv6 needs; possible of a tunnel, " +
 			"whose path may leave no more.",
 	})
-	_ = say(cause.BridgeMTUMixed, words[cause.None]{
+	say(cause.BridgeMTUMixed, words[cause.None]{
 		summary: about("ports of DEV have different MTUs: larger frames are dropped at the smaller one, without an " +
 			"ICMP message"),
 		fix:  []string{"the same MTU at the port and at the host behind it:", theSteps},
@@ -119,7 +119,7 @@ var (
 		found: "Ports of a bridge have different MTUs: a larger frame is dropped at the smaller port without a " +
 			"message.",
 	})
-	_ = say(cause.MTUAboveUplink, words[cause.Uplink]{
+	say(cause.MTUAboveUplink, words[cause.Uplink]{
 		summary: func(f record.Finding, u cause.Uplink) string {
 			return fmt.Sprintf("%s has a larger MTU than %s, by which the host forwards: what containers or virtual "+
 				"machines send is refused beyond %d bytes, and hangs where the ICMP message is lost", f.About.Interface,
@@ -135,13 +135,13 @@ var (
 		found: "A bridge with ports has a larger MTU than the interface of the default route, which is none of its " +
 			"ports. Likely if the host forwards (ip_forward) or counts IpFragFails.",
 	})
-	_ = say(cause.RingSmall, words[cause.None]{
+	say(cause.RingSmall, words[cause.None]{
 		summary: about("the receive ring of DEV is short, and it has missed packets"),
 		read:    ethtoolPage,
 		found: "A NIC's receive ring has at most 512 descriptors and a quarter of what it can have, and " +
 			"rx_missed_errors grew.",
 	})
-	_ = say(cause.InterruptsDelayed, words[cause.Delay]{
+	say(cause.InterruptsDelayed, words[cause.Delay]{
 		summary: inFull(func(a cause.Delay) string {
 			return fmt.Sprintf("DEV holds each packet back for up to %d µs, so that it interrupts less often", a.Us)
 		}),
@@ -149,19 +149,19 @@ var (
 		read:  ethtoolPage + "; Linux Documentation/networking/napi.rst",
 		found: "A NIC waits 200 µs and longer for more packets before it interrupts, and does not adapt.",
 	})
-	_ = say(cause.LROWhileForwarding, words[cause.None]{
+	say(cause.LROWhileForwarding, words[cause.None]{
 		summary: about("DEV merges received segments into ones that cannot be forwarded as they were (LRO)"),
 		fix:     []string{"ethtool -K DEV lro off"},
 		read:    offloadDocument,
 		found:   "Large receive offload is on, and the host forwards packets.",
 	})
-	_ = say(cause.Wireless, words[cause.None]{
+	say(cause.Wireless, words[cause.None]{
 		summary: about("DEV is wireless: its rate and delay depend on the air"),
 		fix:     []string{"a cable for what is to be measured; iw dev DEV link shows signal and rate"},
 		read:    "IEEE 802.11; iw(8)",
 		found:   "An interface with addresses is wireless.",
 	})
-	_ = say(cause.WirelessWeak, words[cause.None]{
+	say(cause.WirelessWeak, words[cause.None]{
 		summary: about("the wireless link of DEV is weak: its frames carry few bits, or are sent again"),
 		fix: []string{"move nearer to the access point, or add one; 5 or 6 GHz where many share 2.4 GHz; or a cable",
 			"iw dev DEV station dump while data is sent: signal, tx retries and bitrates"},
@@ -169,7 +169,7 @@ var (
 		found: "The signal of a wireless link is -75 dBm or less, or its bitrate below 30 Mbit/s: likely if both, or " +
 			"if half as many frames were sent again as there were packets, or 2 % failed, of at least 1000.",
 	})
-	_ = spell(func(_ string, w fact.WirelessLink) string {
+	spell(func(_ string, w fact.WirelessLink) string {
 		var parts []string
 		if w.SignalDBm < 0 {
 			parts = append(parts, fmt.Sprintf("signal %d dBm", w.SignalDBm))
@@ -189,24 +189,24 @@ var (
 		}
 		return w.Interface + ": " + strings.Join(parts, ", ")
 	})
-	_ = say(cause.TransmitQueueShort, words[cause.None]{
+	say(cause.TransmitQueueShort, words[cause.None]{
 		summary: about("the transmit queue of DEV is short: bursts of several programs are dropped"),
 		fix:     []string{"ip link set dev DEV txqueuelen 1000, or the qdisc fq"},
 		read:    "ip-link(8); tc-pfifo_fast(8)",
 		found:   "A NIC of 1 Gbit/s or more has a txqueuelen below 100, without being 0.",
 	})
 
-	_ = spell(func(_ string, q fact.Queues) string {
+	spell(func(_ string, q fact.Queues) string {
 		return fmt.Sprintf("%s: %d of %d channels; the host has %d CPUs", q.Interface, q.Channels, q.Most, q.CPUs)
 	})
-	_ = spell(func(_ string, i fact.Interrupts) string {
+	spell(func(_ string, i fact.Interrupts) string {
 		return fmt.Sprintf("smp_affinity_list of interrupts %d to %d: %s", i.First, i.Last, i.CPUs)
 	})
-	_ = spell(func(_ string, i fact.ServedInterrupts) string {
+	spell(func(_ string, i fact.ServedInterrupts) string {
 		return fmt.Sprintf("%d of %d interrupts (%d to %d) since boot were served by CPU %d", i.Count, i.Of, i.First,
 			i.Last, i.CPU)
 	})
-	_ = spell(func(_ string, p fact.PCIe) string {
+	spell(func(_ string, p fact.PCIe) string {
 		name := p.Interface
 		if p.Bus != "" && p.Bus != name { // of a text without its interface, the address is the name
 			name += " at " + p.Bus
@@ -221,11 +221,11 @@ var (
 		}
 		return fmt.Sprintf("%s; the link is %.3g Gbit/s", text, p.NeededGbps)
 	})
-	_ = spell(func(_ string, u fact.USB) string {
+	spell(func(_ string, u fact.USB) string {
 		return fmt.Sprintf("%s: USB at %.0f Mbit/s, Ethernet at %s", u.Interface, u.Mbps, mbps(u.EthernetMbps))
 	})
-	_ = spell(func(_ string, d fact.Driver) string { return d.Interface + ": driver " + d.Driver })
-	_ = spell(func(_ string, o fact.OffloadOff) string {
+	spell(func(_ string, d fact.Driver) string { return d.Interface + ": driver " + d.Driver })
+	spell(func(_ string, o fact.OffloadOff) string {
 		text := fmt.Sprintf("%s: %s (%s) is off", o.Interface, o.Feature, o.Option)
 		if o.Fixed {
 			return text + ", and fixed"
@@ -235,27 +235,27 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(_ string, p fact.Promiscuous) string {
+	spell(func(_ string, p fact.Promiscuous) string {
 		return p.Interface + ": IFF_PROMISC is set, and it is in no bridge"
 	})
-	_ = spell(func(_ string, m fact.MTU) string { return mtu(m) })
-	_ = spell(func(_ string, p fact.PortMTUs) string { return mtu(p.Larger) + "; " + mtu(p.Smaller) })
-	_ = spell(func(_ string, r fact.ShortRing) string {
+	spell(func(_ string, m fact.MTU) string { return mtu(m) })
+	spell(func(_ string, p fact.PortMTUs) string { return mtu(p.Larger) + "; " + mtu(p.Smaller) })
+	spell(func(_ string, r fact.ShortRing) string {
 		return fmt.Sprintf("%s: %d of %d descriptors; rx_missed_errors grew by %d%s",
 			r.Interface, r.Descriptors, r.Most,
 			r.Missed, within(r.OverS, r.Boot))
 	})
-	_ = spell(func(_ string, c fact.Coalescing) string {
+	spell(func(_ string, c fact.Coalescing) string {
 		return fmt.Sprintf("%s: rx-usecs %d, rx-frames %d, adaptive-rx off", c.Interface, c.RxUs, c.RxFrames)
 	})
-	_ = spell(func(_ string, l fact.LROForwarding) string {
+	spell(func(_ string, l fact.LROForwarding) string {
 		return l.Interface + ": rx-lro is on; net.ipv4.ip_forward = 1"
 	})
-	_ = spell(func(_ string, w fact.Wireless) string { return w.Interface + " is a wireless interface" })
-	_ = spell(func(_ string, q fact.TransmitQueue) string {
+	spell(func(_ string, w fact.Wireless) string { return w.Interface + " is a wireless interface" })
+	spell(func(_ string, q fact.TransmitQueue) string {
 		return fmt.Sprintf("%s: txqueuelen %d", q.Interface, q.Packets)
 	})
-)
+})
 
 // offloads has the effects of offloads, by the options of ethtool(8).
 var offloads = map[string]string{

@@ -12,8 +12,8 @@ import (
 	"linerate/internal/model/unit"
 )
 
-var (
-	_ = say(cause.PathMTU, words[cause.Narrow]{anywhere: true,
+var _ = later(func() {
+	say(cause.PathMTU, words[cause.Narrow]{anywhere: true,
 		read: "RFC 2923, section 2.1; RFC 4821; " + ipSysctl + " (tcp_mtu_probing)",
 		found: "A flow carried nothing, or of UDP lost at least half, while its packets were larger than the MTU " +
 			"of a link or interface that they go to (fragments of IPv4, which routers fragment further, as the " +
@@ -38,7 +38,7 @@ var (
 			return lines
 		}})
 
-	_ = say(cause.ResolverDead, words[cause.Resolver]{read: "resolv.conf(5)",
+	say(cause.ResolverDead, words[cause.Resolver]{read: "resolv.conf(5)",
 		found: "A name server of resolv.conf does not answer; certain if look-ups wait for it, because it is " +
 			"silent and none before it answers, or if none answers. Where one cannot be asked (no route, or it " +
 			"refuses), the next one is at once.",
@@ -70,7 +70,7 @@ var (
 			}
 			return lines
 		}})
-	_ = say(cause.ResolverSlow, words[cause.Server]{read: "RFC 6303; resolv.conf(5)",
+	say(cause.ResolverSlow, words[cause.Server]{read: "RFC 6303; resolv.conf(5)",
 		found: "The first name server takes more than 500 ms to answer.",
 		summary: func(_ record.Finding, a cause.Server) string {
 			return fmt.Sprintf(
@@ -78,7 +78,7 @@ var (
 					"clients' names, waits for it", a.Server)
 		},
 		fix: []string{"a server that caches nearby; empty reverse zones for private addresses (RFC 6303)"}})
-	_ = say(cause.ProbeUnanswered, words[cause.NoEcho]{read: "RFC 1122, section 3.2.2.6",
+	say(cause.ProbeUnanswered, words[cause.NoEcho]{read: "RFC 1122, section 3.2.2.6",
 		found: "No ICMP echo request to the peer is answered; certain if no ARP request is, either.",
 		summary: func(_ record.Finding, a cause.NoEcho) string {
 			switch {
@@ -104,7 +104,7 @@ var (
 		fixed: func(_ record.Finding, a cause.NoEcho) []string {
 			return []string{"ip route get " + a.Address + "; ip neigh show " + a.Address, theSteps}
 		}})
-	_ = say(cause.ProbeLost, words[cause.Probed]{read: "RFC 2680; ping(8)",
+	say(cause.ProbeLost, words[cause.Probed]{read: "RFC 2680; ping(8)",
 		found: "At least 2 of the ICMP echo requests to the peer, and 5 %, are not answered.",
 		summary: func(_ record.Finding, a cause.Probed) string {
 			return fmt.Sprintf("packets to %s, or its answers, are lost", a.Address)
@@ -115,7 +115,7 @@ var (
 				"routers and hosts may limit the rate of their answers: confirm by a measurement, linerate measure " +
 					a.Address}
 		}})
-	_ = say(cause.MTUBlackhole, words[cause.ProbedMTU]{read: "RFC 2923, section 2.1; RFC 4821",
+	say(cause.MTUBlackhole, words[cause.ProbedMTU]{read: "RFC 2923, section 2.1; RFC 4821",
 		found: "Packets of the interface's MTU do not reach the peer, smaller ones do, and no router says so.",
 		summary: func(_ record.Finding, a cause.ProbedMTU) string {
 			if a.Below > 0 {
@@ -144,14 +144,14 @@ var (
 				fmt.Sprintf("to confirm: ping -M do -s %d %s passes, -s %d does not", a.MTU-headers, a.Address,
 					a.MTU-headers+1)}
 		}})
-	_ = say(cause.PathMTUSmaller, words[cause.ProbedMTU]{read: "RFC 1191; RFC 8201",
+	say(cause.PathMTUSmaller, words[cause.ProbedMTU]{read: "RFC 1191; RFC 8201",
 		found: "A router on the path to the peer has a smaller MTU than the interface, and says so.",
 		summary: func(_ record.Finding, a cause.ProbedMTU) string {
 			return fmt.Sprintf("the path to %s takes packets of at most %d bytes, and a router says so",
 				a.Address, a.MTU)
 		},
 		fix: []string{"none for TCP, which learns it; datagrams of at most that size, less the headers"}})
-	_ = say(cause.ConnectUnanswered, words[cause.ProbedPort]{read: "RFC 9293, section 3.8.1", anywhere: true,
+	say(cause.ConnectUnanswered, words[cause.ProbedPort]{read: "RFC 9293, section 3.8.1", anywhere: true,
 		found: "The peer answers echo requests, and no connection to the port.",
 		summary: func(_ record.Finding, a cause.ProbedPort) string {
 			return fmt.Sprintf(
@@ -163,14 +163,14 @@ var (
 			return []string{"on " + a.Address + ": ss -ltn (is the queue of the listener full?); nft list ruleset"}
 		}})
 
-	_ = spell(func(_ string, l fact.TooLarge) string {
+	spell(func(_ string, l fact.TooLarge) string {
 		if l.At == "" {
 			return fmt.Sprintf("flow %s: packets of %d bytes, and nothing as large was ever acknowledged or received",
 				l.Flow, l.Bytes)
 		}
 		return fmt.Sprintf("flow %s: packets of %d bytes; %s takes packets of %d", l.Flow, l.Bytes, l.At, l.MTU)
 	})
-	_ = spell(func(_ string, s fact.Stuck) string {
+	spell(func(_ string, s fact.Stuck) string {
 		if s.Lost != nil {
 			return fmt.Sprintf("flow %s: %.0f %% of its datagrams were lost", s.Flow, 100**s.Lost)
 		}
@@ -178,16 +178,16 @@ var (
 			"flow %s: nothing arrived in the window; the sender waits for its retransmission timeout, doubled %d times",
 			s.Flow, s.Doubled)
 	})
-	_ = spell(func(_ string, r fact.Resolver) string {
+	spell(func(_ string, r fact.Resolver) string {
 		if r.Error != "" {
 			return fmt.Sprintf("%s: %s in %s", r.Server, r.Error, unit.FormatMs(r.Ms))
 		}
 		return fmt.Sprintf("%s answered within %s", r.Server, unit.FormatMs(r.Ms))
 	})
-	_ = spell(func(_ string, l fact.LookedUp) string {
+	spell(func(_ string, l fact.LookedUp) string {
 		return fmt.Sprintf("%s took %.0f ms to answer for the name of %s", l.Server, l.Ms, l.Address)
 	})
-	_ = spell(func(_ string, e fact.Echo) string {
+	spell(func(_ string, e fact.Echo) string {
 		if e.Received == 0 {
 			return unit.Plural(e.Sent, "ICMP echo request") + ", no reply"
 		}
@@ -200,17 +200,17 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(_ string, a fact.ARPAnswers) string {
+	spell(func(_ string, a fact.ARPAnswers) string {
 		if len(a.MACs) == 0 {
 			return "an ARP request by " + a.Interface + ", no answer"
 		}
 		return "ARP is answered by " + some(a.MACs)
 	})
-	_ = spell(func(_ string, o fact.OtherMAC) string {
+	spell(func(_ string, o fact.OtherMAC) string {
 		return fmt.Sprintf("%s received %s for other MAC addresses meanwhile (rx_otherhost_dropped)", o.Interface,
 			unit.Plural(int(o.Packets), "packet"))
 	})
-	_ = spell(func(_ string, p fact.PathMTU) string {
+	spell(func(_ string, p fact.PathMTU) string {
 		if p.Reported {
 			return fmt.Sprintf("%s has MTU %d; a router named %d", cmp.Or(p.Interface, "the interface"), p.InterfaceMTU,
 				p.MTU)
@@ -222,18 +222,18 @@ var (
 		return has + fmt.Sprintf("%d bytes are answered, %d are not, and no ICMP message came", p.MTU,
 			cmp.Or(p.Below, p.MTU+1))
 	})
-	_ = spell(func(_ string, c fact.NoConnection) string {
+	spell(func(_ string, c fact.NoConnection) string {
 		return fmt.Sprintf("%d of %d echo requests were answered; a connection to port %d was not within %.0f ms",
 			c.Received, c.Sent, c.Port, c.Ms)
 	})
 
-	_ = advise(func(o hint.OwnEntry) string {
+	advise(func(o hint.OwnEntry) string {
 		return fmt.Sprintf(
 			"on %s: ip neighbour show %s: is it %s, that of %s? If not: ip neighbour del %[2]s dev DEV; and ip "+
 				"route get %[2]s",
 			cmp.Or(o.At, "the router"), cmp.Or(o.Address, "ADDRESS"), cmp.Or(o.MAC, o.Interface), o.Interface)
 	})
-)
+})
 
 // narrowed returns what to do about packets of a host that are too large for their path.
 func narrowed(host string, a cause.Narrow) []string {

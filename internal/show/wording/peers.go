@@ -10,8 +10,8 @@ import (
 )
 
 // Text for what differs from its declaration or from its peers.
-var (
-	_ = say(cause.BelowDeclared, words[cause.None]{
+var _ = later(func() {
+	say(cause.BelowDeclared, words[cause.None]{
 		summary: func(f record.Finding, _ cause.None) string {
 			return fmt.Sprintf("the limit of its link is %s", Declared(f.Host, first[fact.DeclaredRate](f)))
 		},
@@ -21,7 +21,7 @@ var (
 		found: "A qdisc at an interface that flows leave by has a rate that is 5 % or more below the declared rate " +
 			"of its link. Needs a study.",
 	})
-	_ = say(cause.OddOneOut, words[cause.Odd]{
+	say(cause.OddOneOut, words[cause.Odd]{
 		summary: func(f record.Finding, a cause.Odd) string {
 			return Odd(f.About.Object, a, first[fact.AmongPeers](f))
 		},
@@ -31,8 +31,8 @@ var (
 		found: "Of 8 or more hosts, interfaces or flows with equal traffic and equally fast links, one has 1.5 times " +
 			"as much or as little goodput as the median, and is further from it than chance puts one in 1 % of cases.",
 	})
-	_ = spell(func(host string, d fact.DeclaredRate) string { return Declared(host, d) })
-	_ = spell(func(_ string, p fact.AmongPeers) string {
+	spell(func(host string, d fact.DeclaredRate) string { return Declared(host, d) })
+	spell(func(_ string, p fact.AmongPeers) string {
 		flows := ""
 		if p.Flows > 1 {
 			flows = fmt.Sprintf(" on average of its %d flows", p.Flows)
@@ -40,7 +40,7 @@ var (
 		return fmt.Sprintf("%s%s; the median of it and its %d peers is %s", unit.FormatRate(p.Bps), flows, p.Peers,
 			unit.FormatRate(p.MedianBps))
 	})
-)
+})
 
 // Declared names a shaper that is slower than its link is declared to be: "tbf on h7.eth0: 50 Mbit/s,
 // below the declared 200 Mbit/s".

@@ -20,8 +20,8 @@ const (
 	statistics   = "Linux Documentation/networking/statistics.rst"
 )
 
-var (
-	_ = spell(func(_ string, c fact.Counter) string {
+var _ = later(func() {
+	spell(func(_ string, c fact.Counter) string {
 		text := fmt.Sprintf("%s grew by %d%s", cmp.Or(c.Printed, c.Name), c.Grew, within(c.OverS, c.Boot))
 		if c.Interface != "" {
 			text = c.Interface + ": " + text
@@ -31,7 +31,7 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(_ string, i fact.Interval) string {
+	spell(func(_ string, i fact.Interval) string {
 		text := fmt.Sprintf("from %s to %s", i.From, i.To)
 		if i.Day != "" {
 			text += " on " + i.Day
@@ -41,9 +41,9 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(_ string, p fact.Parameter) string { return p.Key + " = " + p.Value })
-	_ = spell(func(_ string, t fact.Text) string { return t.Text })
-)
+	spell(func(_ string, p fact.Parameter) string { return p.Key + " = " + p.Value })
+	spell(func(_ string, t fact.Text) string { return t.Text })
+})
 
 // within returns the time over which counters grew, to be appended.
 func within(overS float64, boot bool) string {

@@ -8,23 +8,21 @@ import (
 )
 
 // statements are the words of statements, by code.
-var statements = map[string]func(arguments) string{}
+var statements table[string, func(arguments) string]
 
 // state adds words of statements.
 func state(all map[string]func(arguments) string) struct{} {
-	for code, say := range all {
-		if statements[code] != nil {
-			panic("wording: " + code + " has words twice")
+	return later(func() {
+		for code, say := range all {
+			statements.set(code, say)
 		}
-		statements[code] = say
-	}
-	return struct{}{}
+	})
 }
 
 // statement returns the words of a statement. One with a code that a later version has is shown as
 // data.
 func statement(s record.Statement) string {
-	if say := statements[s.Code]; say != nil {
+	if say, has := statements.of(s.Code); has {
 		return say(s.Args)
 	}
 	return strings.TrimSpace(s.Code + " " + strings.Join(s.Args, " "))

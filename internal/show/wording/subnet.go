@@ -9,8 +9,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-var (
-	_ = say(cause.SameSubnetInterfaces, words[cause.Two]{read: ipSysctl + "; RFC 826; RFC 3704, section 4.3",
+var _ = later(func() {
+	say(cause.SameSubnetInterfaces, words[cause.Two]{read: ipSysctl + "; RFC 826; RFC 3704, section 4.3",
 		found: "Two interfaces, not of different VRFs, have addresses of one subnet, and arp_ignore and arp_filter " +
 			"let either answer for the other: the mechanism of arp-flux.",
 		summary: func(_ record.Finding, a cause.Two) string {
@@ -21,26 +21,26 @@ var (
 		},
 		fix: []string{theSteps, "and a rule and a table for each address, so that answers leave by its interface: " +
 			"linerate new nas, linerate run nas.yaml proves it; or one subnet for each interface, or a bond"}})
-	_ = say(cause.AddressTwice, words[cause.Two]{read: "RFC 5227", anywhere: true,
+	say(cause.AddressTwice, words[cause.Two]{read: "RFC 5227", anywhere: true,
 		found: "Two hosts have one address. Needs the snapshots of both.",
 		summary: func(f record.Finding, a cause.Two) string {
 			return fmt.Sprintf("%s is the address of %s and of %s", f.About.Address, a.First, a.Second)
 		},
 		fix: []string{"another address for one of the two; none if it is an anycast or shared address on purpose"}})
-	_ = say(cause.MACTwiceInSubnet, words[cause.Two]{read: "IEEE 802.1D; ip-link(8)", anywhere: true,
+	say(cause.MACTwiceInSubnet, words[cause.Two]{read: "IEEE 802.1D; ip-link(8)", anywhere: true,
 		found: "Two hosts have one MAC address on one subnet. Needs the snapshots of both.",
 		summary: func(_ record.Finding, a cause.Two) string {
 			return fmt.Sprintf("%s and %s have the same MAC address on one subnet", a.First, a.Second)
 		},
 		fix: []string{"another MAC address for one of the two: a cloned virtual machine keeps that of its original"}})
-	_ = say(cause.NetmaskDiffers, words[cause.Two]{read: "RFC 1122, section 3.3.1; RFC 4632", anywhere: true,
+	say(cause.NetmaskDiffers, words[cause.Two]{read: "RFC 1122, section 3.3.1; RFC 4632", anywhere: true,
 		found: "Two hosts have addresses of one subnet with different prefix lengths; certain where the longer " +
 			"prefix leaves the other host out. Needs the snapshots of both.",
 		summary: func(_ record.Finding, a cause.Two) string {
 			return fmt.Sprintf("%s and %s have different prefix lengths on one subnet", a.First, a.Second)
 		},
 		fix: []string{"the same prefix length on all hosts of the subnet"}})
-	_ = say(cause.MTUDiffers, words[cause.MTUs]{read: "RFC 894; RFC 2923, section 2.1", anywhere: true,
+	say(cause.MTUDiffers, words[cause.MTUs]{read: "RFC 894; RFC 2923, section 2.1", anywhere: true,
 		found: "Two hosts have different MTUs on one subnet that is no tunnel. Needs the snapshots of both.",
 		summary: func(_ record.Finding, a cause.MTUs) string {
 			return fmt.Sprintf(
@@ -53,7 +53,7 @@ var (
 				"or, if every host and switch of the subnet takes packets of %d bytes, an MTU of %d on all of them",
 				a.Most, a.Most)}
 		}})
-	_ = say(cause.SameSubnetMTU, words[cause.MTUs]{read: "RFC 894; RFC 2923, section 2.1",
+	say(cause.SameSubnetMTU, words[cause.MTUs]{read: "RFC 894; RFC 2923, section 2.1",
 		found: "Two interfaces of one host have addresses of one subnet and different MTUs.",
 		summary: func(_ record.Finding, a cause.MTUs) string {
 			return fmt.Sprintf("%s and %s are on one subnet with different MTUs: frames of more than %d bytes are "+
@@ -64,7 +64,7 @@ var (
 				fmt.Sprintf("or, if every host and switch of the subnet takes packets of %d bytes, "+
 					"an MTU of %[1]d on all of them", a.Most)}
 		}})
-	_ = say(cause.MACTwice, words[cause.Two]{read: "IEEE 802.1D; ip-link(8)",
+	say(cause.MACTwice, words[cause.Two]{read: "IEEE 802.1D; ip-link(8)",
 		found: "Two interfaces with addresses of one subnet have the same MAC address, and neither is made on the " +
 			"other.",
 		summary: func(_ record.Finding, a cause.Two) string {
@@ -76,7 +76,7 @@ var (
 			return []string{fmt.Sprintf("ip link set dev %s address with another one, such as with the first byte 02",
 				a.Second)}
 		}})
-	_ = say(cause.SubnetsOverlap, words[cause.Two]{read: "RFC 4632; ip-route(8)",
+	say(cause.SubnetsOverlap, words[cause.Two]{read: "RFC 4632; ip-route(8)",
 		found: "Two interfaces, not of different VRFs, have addresses of subnets of which one contains the other.",
 		summary: func(_ record.Finding, a cause.Two) string {
 			return fmt.Sprintf("the subnet of %s contains that of %s: its hosts with these addresses are not "+
@@ -85,31 +85,31 @@ var (
 		},
 		fix: []string{"none if that is meant; otherwise subnets apart, or the right prefix lengths"}})
 
-	_ = spell(func(_ string, a fact.Addressed) string {
+	spell(func(_ string, a fact.Addressed) string {
 		var rows []string
 		for _, e := range a.Ends {
 			rows = append(rows, end(e.End)+": "+some(texts(e.Prefixes)))
 		}
 		return strings.Join(rows, "; ")
 	})
-	_ = spell(func(host string, a fact.SameAddress) string {
+	spell(func(host string, a fact.SameAddress) string {
 		return fmt.Sprintf("%s.%s: %s, %s", host, a.Interface, a.Prefix, a.MAC)
 	})
-	_ = spell(func(_ string, s fact.SameMAC) string {
+	spell(func(_ string, s fact.SameMAC) string {
 		var names []string
 		for _, e := range s.Ends {
 			names = append(names, end(e))
 		}
 		return some(names) + ": " + s.MAC
 	})
-	_ = spell(func(_ string, m fact.MTUs) string {
+	spell(func(_ string, m fact.MTUs) string {
 		var rows []string
 		for _, e := range m.Ends {
 			rows = append(rows, fmt.Sprintf("%s: MTU %d", end(e.End), e.MTU))
 		}
 		return strings.Join(rows, "; ")
 	})
-)
+})
 
 // end returns the name of an interface, with its host if that is set.
 func end(e fact.End) string {

@@ -11,8 +11,8 @@ import (
 
 const ifMIB = "RFC 2863 (ifInDiscards, ifOutDiscards, ifInErrors, ifOutErrors)"
 
-var (
-	_ = say(cause.SwitchDiscards, words[cause.PortObject]{read: ifMIB, anywhere: true,
+var _ = later(func() {
+	say(cause.SwitchDiscards, words[cause.PortObject]{read: ifMIB, anywhere: true,
 		found: "A switch's port discarded frames in the window (ifInDiscards, ifOutDiscards). Needs a measurement " +
 			"and SNMP.",
 		summary: func(f record.Finding, a cause.PortObject) string {
@@ -32,7 +32,7 @@ var (
 				" was too slow for what came, or its queue too short: more rate there, senders that pace or that " +
 				"react to marks (ECN), or a longer queue on the switch"}
 		}})
-	_ = say(cause.SwitchErrors, words[cause.PortObject]{read: ifMIB, anywhere: true,
+	say(cause.SwitchErrors, words[cause.PortObject]{read: ifMIB, anywhere: true,
 		found: "A switch's port received damaged frames in the window, or could not send some (ifInErrors, " +
 			"ifOutErrors). Needs a measurement and SNMP.",
 		summary: func(f record.Finding, a cause.PortObject) string {
@@ -48,7 +48,7 @@ var (
 			}
 			return []string{"compare speed and duplex of both ends, and look at the switch's log of the port"}
 		}})
-	_ = say(cause.LostAtHop, words[cause.SwitchHop]{read: ifMIB, anywhere: true,
+	say(cause.LostAtHop, words[cause.SwitchHop]{read: ifMIB, anywhere: true,
 		found: "What one end of a hop sent the other did not receive: from a host to a switch's port, through the " +
 			"switch, from its port to a host; and flows lost as much. Needs a measurement and SNMP.",
 		summary: func(f record.Finding, a cause.SwitchHop) string {
@@ -63,19 +63,19 @@ var (
 			"look at that hop: its queue and filters if it is in the switch, the cable and both ends' counters if " +
 				"it is a link"}})
 
-	_ = spell(func(_ string, c fact.PortCounter) string {
+	spell(func(_ string, c fact.PortCounter) string {
 		return fmt.Sprintf("%s grew by %d in %s, while %d frames passed", c.Object, c.Grew, unit.FormatSeconds(c.OverS),
 			c.Passed)
 	})
-	_ = spell(func(_ string, h fact.SwitchHop) string {
+	spell(func(_ string, h fact.SwitchHop) string {
 		return fmt.Sprintf("%s %s, %s %s: %s less (allowed %s)", endOf(h.First), unit.FormatBytes(h.First.Bytes),
 			endOf(h.Then), unit.FormatBytes(h.Then.Bytes), unit.FormatPercent(h.Lost()/h.First.Bytes),
 			unit.FormatPercent(h.Allowed/h.First.Bytes))
 	})
-	_ = spell(func(_ string, l fact.LostByFlows) string {
+	spell(func(_ string, l fact.LostByFlows) string {
 		return fmt.Sprintf("flows lost or sent again %s in the window", unit.FormatBytes(l.Bytes))
 	})
-)
+})
 
 // portOf returns the name of a port, in the study and on the switch.
 func portOf(a cause.PortObject) string { return portsOf([]string{a.Port}, a.Name, a.Switch) }

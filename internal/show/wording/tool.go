@@ -9,8 +9,8 @@ import (
 	"linerate/internal/model/unit"
 )
 
-var (
-	_ = say(cause.ToolSurplus, words[cause.Report]{
+var _ = later(func() {
+	say(cause.ToolSurplus, words[cause.Report]{
 		summary: func(_ record.Finding, a cause.Report) string {
 			return fmt.Sprintf("%s reports %s, its receivers read %s", a.Tool, unit.FormatRate(a.SumBps),
 				unit.FormatRate(a.GoodputBps))
@@ -23,28 +23,28 @@ var (
 		found:    "Another program reports more than 5 % above the bytes that its receivers read. Needs a run.",
 	})
 
-	_ = spell(func(_ string, r fact.Reported) string { return r.Method + ": " + unit.FormatRate(r.Bps) })
-	_ = spell(func(_ string, r fact.ReadRate) string {
+	spell(func(_ string, r fact.Reported) string { return r.Method + ": " + unit.FormatRate(r.Bps) })
+	spell(func(_ string, r fact.ReadRate) string {
 		return "read by the receivers of the same connections, in one window for all: " + unit.FormatRate(r.Bps)
 	})
-	_ = spell(func(_ string, l fact.PathLimit) string {
+	spell(func(_ string, l fact.PathLimit) string {
 		return "the most that its path can carry: " + unit.FormatRate(l.Bps)
 	})
-	_ = spell(func(_ string, u fact.Unsent) string {
+	spell(func(_ string, u fact.Unsent) string {
 		return fmt.Sprintf("%d bytes were still in the send buffers at the window's end: over the time of writing "+
 			"they are %s",
 			u.Bytes, unit.FormatRate(u.Bps))
 	})
-	_ = spell(func(_ string, e fact.ExpectedSurplus) string {
+	spell(func(_ string, e fact.ExpectedSurplus) string {
 		return fmt.Sprintf(
 			"by the kernel's count of each connection's bytes and the tool's own time, its report should be %s too "+
 				"high; it is %s too high",
 			unit.FormatRate(e.Bps), unit.FormatRate(e.SurplusBps))
 	})
-	_ = spell(func(_ string, c fact.ClientsEnded) string {
+	spell(func(_ string, c fact.ClientsEnded) string {
 		return fmt.Sprintf(
 			"its %d clients ended between %s and %s after the trial's start: averages over different times do not "+
 				"add up to a rate",
 			c.Clients, unit.FormatSeconds(c.FirstS), unit.FormatSeconds(c.LastS))
 	})
-)
+})

@@ -9,8 +9,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-var (
-	_ = say(cause.Unreachable, words[cause.Cut]{summary: cut,
+var _ = later(func() {
+	say(cause.Unreachable, words[cause.Cut]{summary: cut,
 		instead: func(a cause.Cut) string {
 			if a.Why == cause.NoneMay {
 				return withoutRouting(a)
@@ -21,7 +21,7 @@ var (
 		found: "A flow did not connect, for a reason that no other rule names: its packets are followed along " +
 			"routes, neighbour entries and the way back. Needs a run or a measurement."})
 
-	_ = spell(func(host string, n fact.Unreached) string {
+	spell(func(host string, n fact.Unreached) string {
 		text := fmt.Sprintf("flow %s: %s does not reach ", n.Flow, host)
 		if n.Address.IsValid() {
 			text += n.Address.String() + " of "
@@ -31,26 +31,26 @@ var (
 		}
 		return text
 	})
-	_ = spell(func(host string, s fact.SendsBy) string {
+	spell(func(host string, s fact.SendsBy) string {
 		text := fmt.Sprintf("%s sends by %s", host, s.Interface)
 		if s.Router != "" {
 			text += " to the router " + s.Router
 		}
 		return text + " (route lookup)"
 	})
-	_ = spell(func(host string, n fact.NoRoute) string { return fmt.Sprintf("route lookup on %s: %s", host, n.Error) })
-	_ = spell(func(host string, _ fact.NotForwarding) string { return host + ": net.ipv4.ip_forward=0" })
-	_ = spell(func(host string, n fact.NoReply) string {
+	spell(func(host string, n fact.NoRoute) string { return fmt.Sprintf("route lookup on %s: %s", host, n.Error) })
+	spell(func(host string, _ fact.NotForwarding) string { return host + ": net.ipv4.ip_forward=0" })
+	spell(func(host string, n fact.NoReply) string {
 		return fmt.Sprintf("%s is %s on %s.%s: no answer to ARP or neighbour discovery", n.Address, n.State, host,
 			n.Interface)
 	})
-	_ = spell(func(_ string, n fact.NoHolder) string {
+	spell(func(_ string, n fact.NoHolder) string {
 		return fmt.Sprintf("no host that was read holds %s", n.Address)
 	})
-	_ = spell(func(host string, d fact.HolderDown) string {
+	spell(func(host string, d fact.HolderDown) string {
 		return fmt.Sprintf("%s.%s holds the address, and is down", host, d.Interface)
 	})
-	_ = spell(func(host string, m fact.MisledBy) string {
+	spell(func(host string, m fact.MisledBy) string {
 		whose := m.Whose
 		if whose == "" {
 			whose = "no interface that is known"
@@ -59,18 +59,18 @@ var (
 			m.State, whose, m.Right)
 	})
 
-	_ = advise(func(d hint.FindDrop) string {
+	advise(func(d hint.FindDrop) string {
 		return fmt.Sprintf("not known: find where on the path from %s packets to %s are dropped", d.From, d.To)
 	})
-	_ = advise(func(r hint.LacksRoute) string { return "add a route to " + r.To })
-	_ = advise(func(h hint.SeeHolder) string {
+	advise(func(r hint.LacksRoute) string { return "add a route to " + r.To })
+	advise(func(h hint.SeeHolder) string {
 		return fmt.Sprintf("see that the holder of %s is up and on the link of %s", h.Address, h.Link)
 	})
-	_ = advise(func(l hint.SameLink) string {
+	advise(func(l hint.SameLink) string {
 		return fmt.Sprintf("see that %s is on the same link as %s and lets ARP or neighbour discovery pass", l.First,
 			l.Second)
 	})
-)
+})
 
 // cut returns why a host does not reach another one.
 func cut(f record.Finding, a cause.Cut) string {

@@ -34,7 +34,6 @@ package wording
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -81,13 +80,10 @@ type said struct {
 	anywhere           bool
 }
 
-var causes = map[cause.Code]said{}
+var causes table[cause.Code, said]
 
 // say adds the text of a cause. The compiler checks that it uses the arguments of the cause.
-func say[A any](c cause.Of[A], w words[A]) struct{} {
-	if _, has := causes[c.Code]; has {
-		panic(fmt.Sprintf("wording: %s has words twice", c.Code))
-	}
+func say[A any](c cause.Of[A], w words[A]) {
 	of := func(f record.Finding) A {
 		a, _ := f.Args.(A)
 		return a
@@ -109,28 +105,28 @@ func say[A any](c cause.Of[A], w words[A]) struct{} {
 	if w.instead != nil {
 		s.instead = func(f record.Finding) string { return w.instead(of(f)) }
 	}
-	causes[c.Code] = s
-	return struct{}{}
+	causes.set(c.Code, s)
 }
 
-var facts, hints = map[reflect.Type]func(host string, is any) string{}, map[reflect.Type]func(is any) string{}
+var (
+	facts table[reflect.Type, func(host string, is any) string]
+	hints table[reflect.Type, func(is any) string]
+)
 
 // spell adds the text of a kind of facts.
-func spell[F any](say func(host string, is F) string) struct{} {
-	facts[reflect.TypeFor[F]()] = func(host string, is any) string { return say(host, is.(F)) }
-	return struct{}{}
+func spell[F any](say func(host string, is F) string) {
+	facts.set(reflect.TypeFor[F](), func(host string, is any) string { return say(host, is.(F)) })
 }
 
 // advise adds the text of a kind of hints.
-func advise[H any](say func(is H) string) struct{} {
-	hints[reflect.TypeFor[H]()] = func(is any) string { return say(is.(H)) }
-	return struct{}{}
+func advise[H any](say func(is H) string) {
+	hints.set(reflect.TypeFor[H](), func(is any) string { return say(is.(H)) })
 }
 
 // Worded returns a finding with its text. With alone, there is no other host, so that steps need
 // not name theirs. A finding that has only text keeps it.
 func Worded(f record.Finding, alone bool) record.Finding {
-	s, known := causes[f.ID]
+	s, known := causes.of(f.ID)
 	if !known || !f.IsData() {
 		return f
 	}
@@ -180,7 +176,8 @@ func withSteps(f record.Finding, alone bool) record.Finding {
 	for _, s := range f.Steps {
 		for i, line := range Step(s, alone) {
 			if s.Instead && i == 0 {
-				line = causes[f.ID].instead(f) + line
+				of, _ := causes.of(f.ID)
+				line = of.instead(f) + line
 			}
 			if f.Fix = append(f.Fix, line); s.Instead || s.Setting == nil && s.Flush == nil {
 				f.Advice = append(f.Advice, line)
@@ -208,7 +205,7 @@ func Step(s record.Step, alone bool) (lines []string) {
 		lines = []string{hostconfig.Command(s.Command...)}
 	case s.Hint != nil:
 		lines = []string{unknown(s.Hint.Is)}
-		if say := hints[reflect.TypeOf(s.Hint.Is)]; say != nil {
+		if say, has := hints.of(reflect.TypeOf(s.Hint.Is)); has {
 			lines[0] = say(quoted(s.Hint.Is))
 		}
 	}
@@ -220,7 +217,7 @@ func Step(s record.Step, alone bool) (lines []string) {
 
 // Fact returns a fact as text.
 func Fact(f fact.Fact) string {
-	if say := facts[reflect.TypeOf(f.Is)]; say != nil {
+	if say, has := facts.of(reflect.TypeOf(f.Is)); has {
 		return say(f.Host, f.Is)
 	}
 	return unknown(f.Is)
@@ -235,7 +232,10 @@ func unknown(is any) string {
 }
 
 // Found returns when a cause is found; empty: this version does not know the cause.
-func Found(code cause.Code) string { return causes[code].found }
+func Found(code cause.Code) string {
+	s, _ := causes.of(code)
+	return s.found
+}
 
 // Causes returns the codes that have text, sorted.
-func Causes() []cause.Code { return slices.Sorted(maps.Keys(causes)) }
+func Causes() []cause.Code { return slices.Sorted(slices.Values(causes.keys())) }

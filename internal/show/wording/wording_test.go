@@ -36,14 +36,14 @@ func TestEveryCauseHasWords(t *testing.T) {
 		}
 	}
 	for _, zero := range fact.Kinds() {
-		if facts[reflect.TypeOf(zero)] == nil {
+		if _, has := facts.of(reflect.TypeOf(zero)); !has {
 			t.Errorf("%T has no words", zero)
 		} else if text := Fact(fact.Fact{Host: "a", Is: filled(reflect.TypeOf(zero))}); text == "" {
 			t.Errorf("%T has no text", zero)
 		}
 	}
 	for _, zero := range hint.Kinds() {
-		if hints[reflect.TypeOf(zero)] == nil {
+		if _, has := hints.of(reflect.TypeOf(zero)); !has {
 			t.Errorf("%T has no words", zero)
 		}
 	}

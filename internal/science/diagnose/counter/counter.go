@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
@@ -147,18 +148,18 @@ func fullUDPBuffers(h *facts.Host) (list []int64) {
 }
 
 // growths are the rules of tcp.go, ip.go and foreign.go.
-var growths = slices.Concat(tcpGrowths, ipGrowths, foreignGrowths)
+var growths = sync.OnceValue(func() []growth { return slices.Concat(tcpGrowths, ipGrowths, foreignGrowths) })
 
-// Drops are the counters that count dropped packets.
-var Drops = func() (list []facts.CounterDrop) {
-	for _, g := range growths {
+// Drops returns the counters that count dropped packets.
+var Drops = sync.OnceValue(func() (list []facts.CounterDrop) {
+	for _, g := range growths() {
 		if g.verdict != "" {
 			list = append(list, facts.CounterDrop{Cause: g.cause.Code, Counters: g.counters, Verdict: g.verdict,
 				Apart: g.apart})
 		}
 	}
 	return list
-}()
+})
 
 // Counter is a counter of /proc/net/snmp or /proc/net/netstat that rules use.
 type Counter struct {
@@ -169,7 +170,7 @@ type Counter struct {
 // Counters returns the counters of Linux that the rules for hosts use, sorted by name.
 func Counters() (list []Counter) {
 	rules := map[string][]string{facts.FilterCounter: {"strict-rp-filter", "loose-rp-filter"}}
-	for _, g := range growths {
+	for _, g := range growths() {
 		for _, name := range slices.Concat(g.counters, g.of) {
 			if g.foreign {
 				continue
@@ -218,10 +219,10 @@ func recycled(h *facts.Host) (list []any, found bool) {
 	return list, on != 0 && (on > 0 || len(list) > 0 || h.Grown("TcpExt.PAWSPassive") > 0)
 }
 
-// Rules are about counters that grew; Counters lists the counters.
-var Rules = func() (list []rule.Rule) {
-	for _, g := range growths {
+// Rules returns the rules about counters that grew; Counters lists the counters.
+func Rules() (list []rule.Rule) {
+	for _, g := range growths() {
 		list = append(list, g.rule())
 	}
 	return list
-}()
+}

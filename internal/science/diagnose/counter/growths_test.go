@@ -16,8 +16,8 @@ import (
 // TestGrowths: each rule of counters is found when its counters grow so much, as sure as it
 // says, and not when they grow by less.
 func TestGrowths(t *testing.T) {
-	set := rule.NewSet(rule.Rule{}, Rules)
-	for _, g := range growths {
+	set := rule.NewSet(rule.Rule{}, Rules())
+	for _, g := range growths() {
 		for _, short := range []bool{false, true} {
 			s := diagnosetest.HostNamed("nas", 15)
 			if g.foreign {

@@ -22,15 +22,15 @@ func TestReasonTable(t *testing.T) {
 	kernel := strings.Fields(string(text))
 	listed := []string{"rx_dropped", "tx_dropped", "rx_otherhost_dropped", "rx_nohandler", "qdisc", facts.FilterDropped,
 		facts.SoftnetDropped, facts.NftDropped, "TcpExt.IPReversePathFilter"}
-	for _, d := range counter.Drops {
+	for _, d := range counter.Drops() {
 		listed = append(listed, d.Counters...)
 	}
 	for _, name := range kernel {
-		if _, is := facts.Reasons[name]; !is {
+		if _, is := facts.Reasons()[name]; !is {
 			t.Errorf("%s is not in the table", name)
 		}
 	}
-	for name, r := range facts.Reasons {
+	for name, r := range facts.Reasons() {
 		if !slices.Contains(kernel, name) && !strings.HasPrefix(name, "OVS_DROP_") {
 			t.Errorf("the kernel has no %s", name)
 		}

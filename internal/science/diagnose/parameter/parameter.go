@@ -189,8 +189,8 @@ func (p parameter) rule() rule.Rule {
 		})}
 }
 
-// Rules are about the values of kernel parameters.
-var Rules = func() []rule.Rule {
+// Rules returns the rules about the values of kernel parameters.
+func Rules() []rule.Rule {
 	rules := []rule.Rule{
 		{ID: cause.BufferSizesDisordered.Code, Host: true, Own: true, Parts: []string{facts.Parameters(threeSizes...)},
 			Find: rule.Each(rule.EveryHost, disordered)},
@@ -208,7 +208,7 @@ var Rules = func() []rule.Rule {
 		rules = append(rules, p.rule())
 	}
 	return rules
-}()
+}
 
 // disordered finds parameters with three sizes that are not in ascending order. The kernel takes
 // the smallest as the limit.
