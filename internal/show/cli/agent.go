@@ -115,7 +115,7 @@ until Ctrl-C or SIGTERM, without privileges.`,
 
 // newGuardCommand returns a command that linerate itself starts beside an agent that changes
 // settings.
-func newGuardCommand() *cobra.Command {
+func newGuardCommand(streams) *cobra.Command {
 	return &cobra.Command{
 		Use:    apply.GuardCommand + " JOURNAL LEASE PROCESS",
 		Short:  "Revert an agent's settings when it has ended without that (linerate starts this by itself)",

@@ -7,12 +7,15 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/host/apply"
 	"linerate/internal/host/caused"
+	"linerate/internal/host/transaction"
 	"linerate/internal/version"
 )
 
@@ -109,39 +112,53 @@ func newRoot(s streams) *cobra.Command {
 			writeHelp(cmd.OutOrStdout(), cmd)
 		}
 	})
-	// One line per verb, in the order of the help.
-	root.AddCommand(
-		newRunCommand(s),
-		newStudiesCommand(s),
-		newShowCommand(s),
-		newNewCommand(s),
-		newCheckCommand(s),
-		newLimitsCommand(s),
-		newSchemaCommand(s),
-		newTuneCommand(s),
-		newDoctorCommand(s),
-		newTopCommand(s),
-		newProveCommand(s),
-		newSnapshotCommand(s),
-		newDiffCommand(s),
-		newLabCommand(s),
-		newServeCommand(s),
-		newMeasureCommand(s),
-		newForwardCommand(s),
-		newReplayCommand(s),
-		newRunsCommand(s),
-		newReportCommand(s),
-		newCompareCommand(s),
-		newPlotCommand(s),
-		newFixCommand(s),
-		newNoteCommand(s),
-		newExportCommand(s),
-		newAgentCommand(s),
-		newGuardCommand(),
-		newTransactionWorkerCommand(s),
-		newRecoverCommand(s),
-		newCompletionCommand(s),
-	)
+	// One line per verb, in the order of the help. If the first word is one of them, the others are not made: each
+	// host of a lab is a process that starts.
+	type verb struct {
+		name string
+		make func(streams) *cobra.Command
+	}
+	verbs := []verb{
+		{"run", newRunCommand},
+		{"studies", newStudiesCommand},
+		{"show", newShowCommand},
+		{"new", newNewCommand},
+		{"check", newCheckCommand},
+		{"limits", newLimitsCommand},
+		{"schema", newSchemaCommand},
+		{"tune", newTuneCommand},
+		{"doctor", newDoctorCommand},
+		{"top", newTopCommand},
+		{"prove", newProveCommand},
+		{"snapshot", newSnapshotCommand},
+		{"diff", newDiffCommand},
+		{"lab", newLabCommand},
+		{"serve", newServeCommand},
+		{"measure", newMeasureCommand},
+		{"forward", newForwardCommand},
+		{"replay", newReplayCommand},
+		{"runs", newRunsCommand},
+		{"report", newReportCommand},
+		{"compare", newCompareCommand},
+		{"plot", newPlotCommand},
+		{"fix", newFixCommand},
+		{"note", newNoteCommand},
+		{"export", newExportCommand},
+		{"agent", newAgentCommand},
+		{apply.GuardCommand, newGuardCommand},
+		{transaction.WorkerCommand, newTransactionWorkerCommand},
+		{"recover", newRecoverCommand},
+		{"completion", newCompletionCommand},
+	}
+	one := -1
+	if len(s.args) > 0 {
+		one = slices.IndexFunc(verbs, func(v verb) bool { return v.name == s.args[0] })
+	}
+	for i, v := range verbs {
+		if one < 0 || i == one {
+			root.AddCommand(v.make(s))
+		}
+	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	helpVerb(root)
 	s.defineQuiet(root)
