@@ -45,10 +45,10 @@ type FabricLoad struct {
 	SameSeed bool
 }
 
-// These constants bound a simulation's memory, some tens of bytes for each flow and link on its
-// path, and keep indexes within 31 bits.
+// These constants bound a simulation's memory, 12 bytes for each flow and 4 for each link on its path, and keep
+// indexes within 31 bits, and a route within 64.
 const (
-	mostHosts = 1_000_000
+	mostHosts = 1_000_000 // below 1<<hostBits
 	mostFlows = 10_000_000
 	mostLinks = 50_000_000
 )
@@ -77,6 +77,9 @@ func (f Fabric) Check(load FabricLoad) error {
 	}
 	if load.Pairs < 0 || load.Pairs > mostFlows {
 		say("%d pairs of hosts: expected 0 to %d", load.Pairs, mostFlows)
+	}
+	if most := 1 << choiceBits; len(f.Up) > most || len(f.Core) > most {
+		say("%d links of a leaf and %d of a spine: expected at most %d each", len(f.Up), len(f.Core), most)
 	}
 	if len(wrong) == 0 && f.links() > mostLinks {
 		say("%d links: expected at most %d", f.links(), mostLinks)
@@ -115,13 +118,6 @@ func (f Fabric) pod(leaf int) int {
 
 // Links are numbered by tier: hosts, leaves to spines, spines to cores. In each tier all links that
 // lead up precede those that lead down.
-func (f Fabric) hostLink(host int, down bool) int32 {
-	if down {
-		host += f.Hosts
-	}
-	return int32(host)
-}
-
 func (f Fabric) leafLink(leaf, spine int, down bool) int32 {
 	at := leaf*len(f.Up) + spine
 	if down {
@@ -147,14 +143,6 @@ func (f Fabric) tiers() []int {
 	return all
 }
 
-// stride returns the number of links on the longest path.
-func (f Fabric) stride() int {
-	if len(f.Core) > 0 {
-		return 6
-	}
-	return 4
-}
-
 // rates appends the rates of all links. If traffic is spread evenly, the links of a leaf, and all
 // links from the spines of a pod to cores, act as one: the first has the sum of their rates.
 func (f Fabric) rates(rates []float64, even bool) []float64 {
@@ -177,19 +165,55 @@ func (f Fabric) rates(rates []float64, even bool) []float64 {
 	return rates
 }
 
-// path fills to with the links from one host to another by the chosen spine and core, and with none
-// in the places that the path does not need.
-func (f Fabric) path(to []int32, from, dest, spine, core int) {
-	for i := range to {
-		to[i] = none
+// routes are the paths of flows in a fabric, by their hosts and the spine and core that were chosen.
+type routes struct {
+	hosts, cores int32
+	behind       []behind // each host
+	// leafDown and spineDown are what the numbers of links that lead down exceed those of the links up by.
+	leafDown, spineDown int32
+	chosen              []route
+}
+
+// behind has the first links up of a host's leaf and pod.
+type behind struct{ leaf, pod int32 }
+
+// route has the two hosts, a spine and a core in hostBits and choiceBits each.
+type route uint64
+
+const hostBits, choiceBits = 20, 12
+
+func routeOf(from, to, spine, core int) route {
+	return ((route(from)<<hostBits|route(to))<<choiceBits|route(spine))<<choiceBits | route(core)
+}
+
+// begin makes room for the routes of flows.
+func (r *routes) begin(f Fabric, flows int) {
+	r.chosen, r.behind = sized(r.chosen, flows), sized(r.behind, f.Hosts)
+	r.hosts, r.cores = int32(f.Hosts), int32(len(f.Core))
+	for host := range r.behind {
+		leaf := f.leaf(host)
+		r.behind[host] = behind{f.leafLink(leaf, 0, false), f.spineLink(f.pod(leaf), 0, 0, false)}
 	}
-	a, b := f.leaf(from), f.leaf(dest)
-	to[0], to[1] = f.hostLink(from, false), f.hostLink(dest, true)
-	if a == b {
-		return
+	r.leafDown = f.leafLink(0, 0, true) - f.leafLink(0, 0, false)
+	r.spineDown = f.spineLink(0, 0, 0, true) - f.spineLink(0, 0, 0, false)
+}
+
+func (r *routes) Flows() int { return len(r.chosen) }
+
+func (r *routes) Links(list []int32, flow int32) []int32 {
+	const host, choice = 1<<hostBits - 1, 1<<choiceBits - 1
+	c := r.chosen[flow]
+	from, to := int32(c>>(hostBits+2*choiceBits)), int32(c>>(2*choiceBits)&host)
+	list = append(list, from, r.hosts+to)
+	a, b := r.behind[from], r.behind[to]
+	if a.leaf == b.leaf {
+		return list
 	}
-	to[2], to[3] = f.leafLink(a, spine, false), f.leafLink(b, spine, true)
-	if p, q := f.pod(a), f.pod(b); p != q {
-		to[4], to[5] = f.spineLink(p, spine, core, false), f.spineLink(q, spine, core, true)
+	spine := int32(c >> choiceBits & choice)
+	list = append(list, a.leaf+spine, b.leaf+r.leafDown+spine)
+	if a.pod == b.pod {
+		return list
 	}
+	core := spine*r.cores + int32(c&choice)
+	return append(list, a.pod+core, b.pod+r.spineDown+core)
 }

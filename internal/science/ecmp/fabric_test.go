@@ -36,7 +36,7 @@ func TestPaths(t *testing.T) {
 	}
 	for _, down := range []bool{false, true} {
 		for h := range f.Hosts {
-			number(f.hostLink(h, down), fmt.Sprint("host ", h, down))
+			number(int32(h)+map[bool]int32{true: int32(f.Hosts)}[down], fmt.Sprint("host ", h, down))
 		}
 		for l := range f.Leaves() {
 			for s := range f.Up {
@@ -61,12 +61,11 @@ func TestPaths(t *testing.T) {
 			"spine 1 2 1 true"}},
 	} {
 		var got []string
-		path := make([]int32, f.stride())
-		f.path(path, c.from, c.to, 2, 1)
-		for _, link := range path {
-			if link != none {
-				got = append(got, strings.ReplaceAll(seen[link], "  ", " "))
-			}
+		var r routes
+		r.begin(f, 1)
+		r.chosen[0] = routeOf(c.from, c.to, 2, 1)
+		for _, link := range r.Links(nil, 0) {
+			got = append(got, strings.ReplaceAll(seen[link], "  ", " "))
 		}
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("from %d to %d: %q, want %q", c.from, c.to, got, c.want)
@@ -89,8 +88,8 @@ func TestRunIsFair(t *testing.T) {
 			s.demand()
 			s.place(3, false)
 			s.rates = s.Fabric.rates(s.rates, false)
-			s.sharer.Share(s.rates, s.paths, s.demands)
-			fair(t, s.rates, s.paths, s.demands, &s.sharer)
+			s.sharer.Share(s.rates, &s.paths, s.demands)
+			fair(t, s.rates, &s.paths, s.demands, &s.sharer)
 		}
 	}
 }

@@ -6,37 +6,43 @@ import (
 	"slices"
 )
 
-// Paths holds the indices of the links of each flow, in Stride places per flow. Unused places are −1.
-type Paths struct {
-	Stride int
-	Links  []int32
+// Paths has the links of flows.
+type Paths interface {
+	// Flows returns the number of flows.
+	Flows() int
+	// Links appends the indices of the links of a flow to a list.
+	Links(list []int32, flow int32) []int32
 }
 
-const none = -1
+// none is the bottleneck of a flow that its own demand limits, and waiting that of a flow that has no rate yet.
+const none, waiting = -1, -2
 
-// Flows returns the number of flows.
-func (p Paths) Flows() int { return len(p.Links) / p.Stride }
-
-func (p Paths) of(flow int32) []int32 {
-	return p.Links[int(flow)*p.Stride : (int(flow)+1)*p.Stride]
-}
-
-// Sharer shares links among flows. It reuses its memory from one call to the next.
+// Sharer shares links among flows. It reuses its memory from one call to the next: 4 bytes for each flow, and 4 for
+// each link on its path.
 type Sharer struct {
-	// Rates are the flows' rates after a call. Bottlenecks has the link that limits each flow, or
-	// −1 if its own demand does.
-	Rates       []float64
+	// Bottlenecks has, after a call, the link that limits each flow, or −1 if its own demand does.
 	Bottlenecks []int32
 	// Steps is a measure of the work of a call: visits of a flow on a link, and updates of the
 	// order of links.
 	Steps int
 
+	demands    []float64 // of the call
+	levels     []float64 // rate of the flows that each link limits
 	left       []float64 // of each link's rate, not yet given to flows
 	open       []int32   // flows on each link that have no rate yet
 	start      []int32   // index in on at which each link's flows begin
 	on         []int32
 	order      []share
 	withDemand []int32 // flows with a demand, the smallest first
+	path       []int32 // of one flow
+}
+
+// Rate returns the rate of a flow after a call.
+func (s *Sharer) Rate(flow int32) float64 {
+	if link := s.Bottlenecks[flow]; link != none {
+		return s.levels[link]
+	}
+	return s.demands[flow]
 }
 
 // Share computes the max-min fair rate of every flow by progressive filling (Bertsekas and
@@ -52,7 +58,7 @@ type Sharer struct {
 func (s *Sharer) Share(rates []float64, paths Paths, demands []float64) {
 	s.begin(rates, paths, demands)
 	for next := 0; ; {
-		for next < len(s.withDemand) && s.Rates[s.withDemand[next]] >= 0 {
+		for next < len(s.withDemand) && s.Bottlenecks[s.withDemand[next]] != waiting {
 			next++
 		}
 		level, link := s.lowest()
@@ -65,9 +71,10 @@ func (s *Sharer) Share(rates []float64, paths Paths, demands []float64) {
 			return
 		}
 		s.remove()
+		s.levels[link] = level
 		for _, flow := range s.on[s.start[link]:s.start[link+1]] {
 			s.Steps++
-			if s.Rates[flow] < 0 {
+			if s.Bottlenecks[flow] == waiting {
 				s.stop(paths, flow, level, link)
 			}
 		}
@@ -77,19 +84,20 @@ func (s *Sharer) Share(rates []float64, paths Paths, demands []float64) {
 // begin sorts flows by link.
 func (s *Sharer) begin(rates []float64, paths Paths, demands []float64) {
 	flows := paths.Flows()
-	s.Steps = 0
-	s.Rates = sized(s.Rates, flows)
+	s.Steps, s.demands = 0, demands
+	s.levels = sized(s.levels, len(rates))
 	s.Bottlenecks = sized(s.Bottlenecks, flows)
 	s.left = append(s.left[:0], rates...)
 	s.open = sized(s.open, len(rates))
 	s.start = sized(s.start, len(rates)+1)
 	clear(s.open)
 	used := 0
-	for _, link := range paths.Links {
-		if link != none {
+	for flow := range int32(flows) {
+		s.path = paths.Links(s.path[:0], flow)
+		for _, link := range s.path {
 			s.open[link]++
-			used++
 		}
+		used += len(s.path)
 	}
 	s.on = sized(s.on, used)
 	at := int32(0)
@@ -100,12 +108,11 @@ func (s *Sharer) begin(rates []float64, paths Paths, demands []float64) {
 	s.start[len(rates)] = at
 	// Filling moves each start to that of the next link. This loop moves them back.
 	for flow := range int32(flows) {
-		s.Rates[flow] = -1
-		for _, link := range paths.of(flow) {
-			if link != none {
-				s.on[s.start[link]] = flow
-				s.start[link]++
-			}
+		s.Bottlenecks[flow] = waiting
+		s.path = paths.Links(s.path[:0], flow)
+		for _, link := range s.path {
+			s.on[s.start[link]] = flow
+			s.start[link]++
 		}
 	}
 	copy(s.start[1:], s.start[:len(rates)])
@@ -156,13 +163,12 @@ func (s *Sharer) lowest() (level float64, link int32) {
 }
 
 func (s *Sharer) stop(paths Paths, flow int32, rate float64, bottleneck int32) {
-	s.Rates[flow], s.Bottlenecks[flow] = rate, bottleneck
-	for _, link := range paths.of(flow) {
-		if link != none {
-			s.Steps++
-			s.open[link]--
-			s.left[link] = max(0, s.left[link]-rate)
-		}
+	s.Bottlenecks[flow] = bottleneck
+	s.path = paths.Links(s.path[:0], flow)
+	for _, link := range s.path {
+		s.Steps++
+		s.open[link]--
+		s.left[link] = max(0, s.left[link]-rate)
 	}
 }
 

@@ -14,15 +14,14 @@ func fair(t *testing.T, rates []float64, paths Paths, demands []float64, s *Shar
 	t.Helper()
 	loads := make([]float64, len(rates))
 	highest := make([]float64, len(rates))
-	for flow, rate := range s.Rates {
+	for flow := range int32(paths.Flows()) {
+		rate := s.Rate(flow)
 		if rate < 0 || math.IsNaN(rate) {
 			t.Fatalf("flow %d has the rate %g", flow, rate)
 		}
-		for _, link := range paths.of(int32(flow)) {
-			if link != none {
-				loads[link] += rate
-				highest[link] = max(highest[link], rate)
-			}
+		for _, link := range paths.Links(nil, flow) {
+			loads[link] += rate
+			highest[link] = max(highest[link], rate)
 		}
 	}
 	const slack = 1e-9
@@ -31,7 +30,8 @@ func fair(t *testing.T, rates []float64, paths Paths, demands []float64, s *Shar
 			t.Errorf("link %d carries %.12g of %.12g", link, load, rates[link])
 		}
 	}
-	for flow, rate := range s.Rates {
+	for flow := range int32(paths.Flows()) {
+		rate := s.Rate(flow)
 		if demands != nil && demands[flow] > 0 && rate >= demands[flow]*(1-slack) {
 			if rate > demands[flow]*(1+slack) {
 				t.Errorf("flow %d gets %g and asked for %g", flow, rate, demands[flow])
@@ -39,8 +39,8 @@ func fair(t *testing.T, rates []float64, paths Paths, demands []float64, s *Shar
 			continue
 		}
 		held := false
-		for _, link := range paths.of(int32(flow)) {
-			full := link != none && loads[link] >= rates[link]*(1-slack) && rate >= highest[link]*(1-slack)
+		for _, link := range paths.Links(nil, flow) {
+			full := loads[link] >= rates[link]*(1-slack) && rate >= highest[link]*(1-slack)
 			held = held || full
 			if full && link == s.Bottlenecks[flow] {
 				break
@@ -55,25 +55,42 @@ func fair(t *testing.T, rates []float64, paths Paths, demands []float64, s *Shar
 	}
 }
 
+// lists are paths with stride places for each flow, of which some have none.
+type lists struct {
+	stride int
+	links  []int32
+}
+
+func (l lists) Flows() int { return len(l.links) / l.stride }
+
+func (l lists) Links(list []int32, flow int32) []int32 {
+	for _, link := range l.links[int(flow)*l.stride : (int(flow)+1)*l.stride] {
+		if link != none {
+			list = append(list, link)
+		}
+	}
+	return list
+}
+
 // random are links and flows of no order whatever.
-func random(source *rand.Rand) (rates []float64, paths Paths, demands []float64) {
+func random(source *rand.Rand) (rates []float64, paths lists, demands []float64) {
 	rates = make([]float64, 1+source.IntN(30))
 	for i := range rates {
 		rates[i] = []float64{1e9, 1e9, 2.5e9, 1e10 * source.Float64(), 1}[source.IntN(5)]
 	}
-	paths.Stride = 1 + source.IntN(6)
+	paths.stride = 1 + source.IntN(6)
 	flows := source.IntN(200)
 	if source.IntN(2) == 0 {
 		demands = make([]float64, flows)
 	}
 	for flow := range flows {
 		order := source.Perm(len(rates))
-		for hop := range paths.Stride {
+		for hop := range paths.stride {
 			link := int32(none)
 			if hop == 0 || hop < len(order) && source.IntN(3) > 0 {
 				link = int32(order[hop])
 			}
-			paths.Links = append(paths.Links, link)
+			paths.links = append(paths.links, link)
 		}
 		if demands != nil && source.IntN(2) == 0 {
 			demands[flow] = []float64{1e8, 1e3, 1e9 * source.Float64()}[source.IntN(3)]
@@ -90,7 +107,7 @@ func TestShareIsMaxMinFair(t *testing.T) {
 		s.Share(rates, paths, demands)
 		fair(t, rates, paths, demands, &s)
 		if t.Failed() {
-			t.Fatalf("%d links, %d flows of up to %d links, demands %v", len(rates), paths.Flows(), paths.Stride,
+			t.Fatalf("%d links, %d flows of up to %d links, demands %v", len(rates), paths.Flows(), paths.stride,
 				demands != nil)
 		}
 	}
@@ -102,23 +119,22 @@ func TestShareByHand(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		rates   []float64
-		paths   Paths
+		paths   lists
 		demands []float64
 		want    []float64
 	}{
-		{"long and short", []float64{1, 2}, Paths{2, []int32{0, 1, 0, none, 1, none}}, nil, []float64{0.5, 0.5, 1.5}},
-		{"two links, three flows", []float64{986, 986}, Paths{1, []int32{0, 0, 1}}, nil, []float64{493, 493, 986}},
-		{"a demand", []float64{10}, Paths{1, []int32{0, 0, 0}}, []float64{1, 0, 0}, []float64{1, 4.5, 4.5}},
-		{"a demand of the fair share", []float64{9}, Paths{1, []int32{0, 0, 0}}, []float64{3, 0, 4},
+		{"long and short", []float64{1, 2}, lists{2, []int32{0, 1, 0, none, 1, none}}, nil, []float64{0.5, 0.5, 1.5}},
+		{"two links, three flows", []float64{986, 986}, lists{1, []int32{0, 0, 1}}, nil, []float64{493, 493, 986}},
+		{"a demand", []float64{10}, lists{1, []int32{0, 0, 0}}, []float64{1, 0, 0}, []float64{1, 4.5, 4.5}},
+		{"a demand of the fair share", []float64{9}, lists{1, []int32{0, 0, 0}}, []float64{3, 0, 4},
 			[]float64{3, 3, 3}},
-		{"nothing", []float64{10}, Paths{1, nil}, nil, nil},
+		{"nothing", []float64{10}, lists{1, nil}, nil, nil},
 	} {
 		var s Sharer
 		s.Share(c.rates, c.paths, c.demands)
 		for i, want := range c.want {
-			if math.Abs(s.Rates[i]-want) > 1e-12 {
-				t.Errorf("%s: %v, want %v", c.name, s.Rates, c.want)
-				break
+			if rate := s.Rate(int32(i)); math.Abs(rate-want) > 1e-12 {
+				t.Errorf("%s: flow %d gets %v, want %v", c.name, i, rate, c.want)
 			}
 		}
 	}
@@ -127,11 +143,11 @@ func TestShareByHand(t *testing.T) {
 // TestShareSteps: what it does grows with flows × links on their path, also when
 // every flow ends at a link of its own level, which is worst for the heap.
 func TestShareSteps(t *testing.T) {
-	chain := func(n int) (rates []float64, paths Paths) {
-		paths.Stride = 2
+	chain := func(n int) (rates []float64, paths lists) {
+		paths.stride = 2
 		for i := range n {
 			rates = append(rates, float64(i+1)) // each fills at a level of its own
-			paths.Links = append(paths.Links, int32(i), int32((i*7919+1)%n))
+			paths.links = append(paths.links, int32(i), int32((i*7919+1)%n))
 		}
 		return rates, paths
 	}

@@ -1,6 +1,7 @@
 package ecmp
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -50,7 +51,7 @@ type Simulation struct {
 	Load    FabricLoad
 	Steps   int
 	sharer  Sharer
-	paths   Paths
+	paths   routes
 	demands []float64
 	rates   []float64
 	loads   []float64
@@ -60,10 +61,10 @@ type Simulation struct {
 func (s *Simulation) Run(seed uint64) FabricFigures {
 	s.demand()
 	s.share(seed, true)
-	f := FabricFigures{EvenFlow: summary(s.sharer.Rates)}
+	f := FabricFigures{EvenFlow: s.summary()}
 	s.share(seed, false)
 	f.PerTier = s.tiers()
-	f.Flow = summary(s.sharer.Rates)
+	f.Flow = s.summary()
 	f.ExpectedBps, f.LimitBps = f.Flow.CarriedBps, f.EvenFlow.CarriedBps
 	f.Share = f.ExpectedBps / f.LimitBps
 	return f
@@ -73,7 +74,7 @@ func (s *Simulation) Run(seed uint64) FabricFigures {
 func (s *Simulation) share(seed uint64, even bool) {
 	s.place(seed, even)
 	s.rates = s.Fabric.rates(s.rates, even)
-	s.sharer.Share(s.rates, s.paths, s.demands)
+	s.sharer.Share(s.rates, &s.paths, s.demands)
 	s.Steps += s.sharer.Steps
 }
 
@@ -119,8 +120,7 @@ func (r *Rates) add(other Rates, part float64) {
 // demand sets the demands of the flows; nil if all take what they get.
 func (s *Simulation) demand() {
 	_, flows := totals(s.Load.Kinds)
-	s.paths.Stride = s.Fabric.stride()
-	s.paths.Links = sized(s.paths.Links, flows*s.paths.Stride)
+	s.paths.begin(s.Fabric, flows)
 	if !slices.ContainsFunc(s.Load.Kinds, func(k Kind) bool { return k.Bps > 0 }) {
 		s.demands = nil
 		return
@@ -175,7 +175,7 @@ func (s *Simulation) place(seed uint64, even bool) {
 				}
 			}
 		}
-		f.path(s.paths.Links[flow*s.paths.Stride:(flow+1)*s.paths.Stride], from, to, spine, center)
+		s.paths.chosen[flow] = routeOf(from, to, spine, center)
 	}
 }
 
@@ -222,11 +222,12 @@ func mix(x uint64) uint64 {
 func (s *Simulation) tiers() (tiers []Tier) {
 	s.loads = sized(s.loads, len(s.rates))
 	clear(s.loads)
-	for flow, rate := range s.sharer.Rates {
-		for _, link := range s.paths.of(int32(flow)) {
-			if link != none {
-				s.loads[link] += rate
-			}
+	var path []int32
+	for flow := range int32(s.paths.Flows()) {
+		rate := s.sharer.Rate(flow)
+		path = s.paths.Links(path[:0], flow)
+		for _, link := range path {
+			s.loads[link] += rate
 		}
 	}
 	bounds := s.Fabric.tiers()
@@ -248,18 +249,45 @@ func (s *Simulation) tiers() (tiers []Tier) {
 	return tiers
 }
 
-// summary sorts rates and returns their statistics.
-func summary(rates []float64) Rates {
-	slices.Sort(rates)
-	var r Rates
-	squares := 0.0
-	for _, rate := range rates {
-		r.CarriedBps += rate
-		squares += rate * rate
+// summary returns the statistics of the flows' rates. There are no more different rates than links and demands, of
+// which there are far fewer than flows.
+func (s *Simulation) summary() (r Rates) {
+	type alike struct {
+		rate  float64
+		flows int
 	}
-	n := float64(len(rates))
-	r.Fairness = r.CarriedBps * r.CarriedBps / (n * squares)
-	at := func(share float64) float64 { return rates[min(len(rates)-1, int(share*n))] }
-	r.LeastBps, r.P1Bps, r.P50Bps, r.P99Bps, r.MostBps = rates[0], at(0.01), at(0.5), at(0.99), rates[len(rates)-1]
+	all := make([]alike, len(s.rates))
+	for link, rate := range s.sharer.levels {
+		all[link].rate = rate
+	}
+	met := map[float64]int{} // demands
+	for flow, link := range s.sharer.Bottlenecks {
+		if link == none {
+			met[s.demands[flow]]++
+		} else {
+			all[link].flows++
+		}
+	}
+	for demand, flows := range met {
+		all = append(all, alike{demand, flows})
+	}
+	all = slices.DeleteFunc(all, func(a alike) bool { return a.flows == 0 })
+	slices.SortFunc(all, func(a, b alike) int { return cmp.Compare(a.rate, b.rate) })
+	n, squares := s.paths.Flows(), 0.0
+	quantiles := []struct {
+		at   int
+		rate *float64
+	}{{0, &r.LeastBps}, {int(0.01 * float64(n)), &r.P1Bps}, {int(0.5 * float64(n)), &r.P50Bps},
+		{int(0.99 * float64(n)), &r.P99Bps}, {n - 1, &r.MostBps}}
+	below := 0
+	for _, a := range all {
+		r.CarriedBps += a.rate * float64(a.flows)
+		squares += a.rate * a.rate * float64(a.flows)
+		below += a.flows
+		for len(quantiles) > 0 && quantiles[0].at < below {
+			*quantiles[0].rate, quantiles = a.rate, quantiles[1:]
+		}
+	}
+	r.Fairness = r.CarriedBps * r.CarriedBps / (float64(n) * squares)
 	return r
 }
