@@ -14,6 +14,9 @@ type segment struct {
 	from, to End    // interfaces with IP addresses: ends of links, or devices
 	ends     []End  // of the links
 	wraps    []Wrap // of each link
+
+	arrived *pathNode // of a segment that has neither ends nor wraps yet
+	shapers []Shaper  // of the first link
 }
 
 // PathToNextHop returns the part of a path from a host's interface through switches to the
@@ -75,30 +78,26 @@ func (w *walk) segments(host *Host, h nextHop) (list []segment, err error) {
 		if shape, _ := p.Shape(p.Name); shape.Tunnel != nil {
 			reached, err = w.tunnel(host, from, shape)
 		} else {
-			reached = w.index.segmentsFrom(host, from)
-		}
-		var tops []End
-		for _, s := range reached {
-			if !slices.Contains(tops, s.to) {
-				tops = append(tops, s.to)
-			}
+			reached = w.index.arrivals(host, from)
 		}
 		to := func(end End) []segment {
-			return slices.DeleteFunc(slices.Clone(reached), func(s segment) bool { return s.to != end })
+			return whole(slices.DeleteFunc(reached, func(s segment) bool { return s.to != end }))
 		}
-		for _, top := range tops {
+		for _, s := range reached {
 			if h.end != (End{}) {
-				if top == h.end {
-					return to(top), nil
+				if s.to == h.end {
+					return to(s.to), nil
 				}
-			} else if next, ok := w.index.hosts[top.Node].Interface(top.Interface); ok && next.holds(h.to) {
-				return to(top), nil
+			} else if next, ok := w.index.hosts[s.to.Node].Interface(s.to.Interface); ok && next.holds(h.to) {
+				return to(s.to), nil
 			}
 		}
 		// A link-local next hop, or a route with only an interface, matches no address in the file.
 		// On a segment with two interfaces it refers to the other one.
-		if h.end == (End{}) && len(tops) == 1 && (h.to.IsLinkLocalUnicast() || !p.onPrefix(h.to)) {
-			return reached, nil
+		if h.end == (End{}) && len(reached) > 0 && (h.to.IsLinkLocalUnicast() || !p.onPrefix(h.to)) {
+			if only := reached[0].to; !slices.ContainsFunc(reached, func(s segment) bool { return s.to != only }) {
+				return whole(reached), nil
+			}
 		}
 	}
 	return nil, err
@@ -147,21 +146,37 @@ func (w *walk) tunnel(host *Host, from End, shape device.Shape) (list []segment,
 
 // segmentsFrom lists the paths from a host's interface to every interface of other hosts that
 // receives its frames, nearest first.
-func (f index) segmentsFrom(host *Host, from End) (list []segment) {
+func (f index) segmentsFrom(host *Host, from End) []segment { return whole(f.arrivals(host, from)) }
+
+// arrivals lists the same without their ends and wraps: a segment has many hosts, of which a packet
+// goes to one.
+func (f index) arrivals(host *Host, from End) (list []segment) {
 	for _, w := range host.lowers(from.Interface) {
-		for _, a := range f.reached(w, End{host.Name, w.name}) {
-			s := segment{from: from, to: a.top}
-			for n := a.node; n != nil; n = n.before {
-				s.ends = append(s.ends, n.end)
-				if len(s.ends)%2 == 0 { // where a link begins
-					s.wraps = append(s.wraps, Wrap{From: n.end, VLANs: len(n.tags)})
-				}
-			}
-			slices.Reverse(s.ends)
-			slices.Reverse(s.wraps)
-			s.wraps[0].Shapers = w.shapers
-			list = append(list, s)
+		reached := f.reached(w, End{host.Name, w.name})
+		list = slices.Grow(list, len(reached))
+		for _, a := range reached {
+			list = append(list, segment{from: from, to: a.top, arrived: a.node, shapers: w.shapers})
 		}
+	}
+	return list
+}
+
+// whole sets the ends and wraps of segments.
+func whole(list []segment) []segment {
+	for i := range list {
+		s := &list[i]
+		if s.arrived == nil {
+			continue
+		}
+		for n := s.arrived; n != nil; n = n.before {
+			s.ends = append(s.ends, n.end)
+			if len(s.ends)%2 == 0 { // where a link begins
+				s.wraps = append(s.wraps, Wrap{From: n.end, VLANs: len(n.tags)})
+			}
+		}
+		slices.Reverse(s.ends)
+		slices.Reverse(s.wraps)
+		s.wraps[0].Shapers, s.arrived = s.shapers, nil
 	}
 	return list
 }

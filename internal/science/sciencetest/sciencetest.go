@@ -147,9 +147,10 @@ func (l Lab) settingLines(f fix) []string {
 var started = time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
 
 // Run returns a run of the study with all its trials and without conclusions.
-func Run(seed uint64, blocks int) *record.Run { return Study.run(seed, blocks) }
+func Run(seed uint64, blocks int) *record.Run { return Study.Run(seed, blocks) }
 
-func (l Lab) run(seed uint64, blocks int) *record.Run {
+// Run returns such a run in the lab.
+func (l Lab) Run(seed uint64, blocks int) *record.Run {
 	random := rand.New(rand.NewPCG(seed, 1))
 	run := &record.Run{
 		Schema: record.RunSchema, ID: fmt.Sprintf("arp-flux-%d", seed), Study: "arp-flux", Seed: seed,
@@ -184,7 +185,7 @@ func Few(blocks int, fixes ...int) *record.Run { return Study.Few(blocks, fixes.
 
 // Few returns such a run in this lab.
 func (l Lab) Few(blocks int, fixes ...int) *record.Run {
-	run, random := l.run(1, 0), rand.New(rand.NewPCG(2, 2))
+	run, random := l.Run(1, 0), rand.New(rand.NewPCG(2, 2))
 	all := run.Factors[1]
 	f := all
 	f.Levels, f.Baseline = nil, Fixes[fixes[0]]
