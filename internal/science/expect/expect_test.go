@@ -130,8 +130,8 @@ func TestParseErrors(t *testing.T) {
 		{"lost <= 1%", "tcp", "lost is measured with --protocol udp or udp-rr, and --protocol is tcp"},
 		{"latency_p99 < = 5ms", "tcp", "expected <= without a space between"},
 		{"latency_p99 <= 1ms", "udp",
-			"latency_p99 is measured with --protocol rr, udp-rr, crr, dns, dns-tcp, dot, http, h2, h3 or smtp, or " +
-				"with --latency"},
+			"latency_p99 is measured with --protocol rr, udp-rr, crr, dns, dns-tcp, dot, http, h2, h3, smtp, " +
+				"redis or memcached, or with --latency"},
 		{"latency_p98 <= 1ms", "rr", `no metric "latency_p98"; did you mean "latency_p`},
 		{"p99 <= 1ms", "rr", `no metric "p99"; did you mean "latency_p99"?`},
 		{"rate >= 1/s", "rr", `no metric "rate"; expected goodput, transactions`},
