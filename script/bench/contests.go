@@ -117,7 +117,7 @@ var crr = contest{
 		"0`) shows the effect of following alone.",
 }
 
-var contests = []contest{lab, tcp, udp, rr, crr, aliases, frames, stall, services, tools}
+var contests = []contest{lab, tcp, udp, rr, crr, aliases, frames, requests, stall, services, tools}
 
 // contestKeys are their keys, for a message.
 func contestKeys() string {

@@ -67,6 +67,8 @@ var servers = []struct{ port, listing, command string }{
 	{":{crr}", "-t", "{dir}/crr server {crr}"},
 	{":{bound}", "-t", "taskset -c 0 {dir}/crr server {bound}"},
 	{":8090", "-t", "nginx -p {dir} -c {dir}/peers/nginx.conf"},
+	{":5353", "-u", "sh {dir}/peers/nsd.sh {dir}"},
+	{":6390", "-t", "redis-server --port 6390 --bind {server} --protected-mode no --dir {dir}"},
 	{":5202", "-t", "{linerate} serve --iperf3 off --listen {server}:5202"},
 }
 

@@ -244,15 +244,20 @@ func (l *loop) beginDue() time.Duration {
 	}
 	limit := int64(flowset.CheckInterval)
 	for l.free.n > 0 {
-		due, ok := l.arrivals.passed(l.now)
-		if !ok {
-			if due > l.now {
-				limit = min(limit, due-l.now)
+		c := &l.clients[l.free.head()]
+		due, ok := int64(0), false
+		if l.hasRoom(c) {
+			if due, ok = l.arrivals.passed(l.now); !ok {
+				if due > l.now {
+					limit = min(limit, due-l.now)
+				}
+				break
 			}
-			break
 		}
-		c := &l.clients[l.free.pop()]
-		c.queued = false
+		l.free.pop()
+		if c.queued = false; !ok {
+			continue // its connection ended meanwhile
+		}
 		l.begin(c, due)
 		l.flush(c)
 		l.ready(c)

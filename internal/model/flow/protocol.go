@@ -65,7 +65,7 @@ var Protocols = slices.Concat([]Protocol{
 	{Name: TCP, Transport: TCP, Doc: "bulk data", Responses: byData},
 	{Name: UDP, Transport: UDP, Doc: "datagrams", Responses: byData},
 	{
-		Name: RR, Transport: TCP, Doc: "request and response over connections that stay", Responses: byTransactions,
+		Name: RR, Transport: TCP, Doc: "requests over connections that stay", Responses: byTransactions,
 		Transaction: "requests with responses, on open connections", Requests: true, Answers: true, Threads: true,
 	},
 	{

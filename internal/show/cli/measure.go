@@ -71,10 +71,9 @@ func newMeasureCommand(s streams) *cobra.Command {
 		Use:   "measure {ADDRESS[:PORT]... | URL}",
 		Short: "Measure between this host and one that runs linerate serve",
 		Long: `Measure between this host and one that runs linerate serve, with --iperf3
-iperf3 -s, or a server of HTTP, DNS, SMTP, Redis or memcached by its URL. All
-is counted in one window: goodput is the payload that receivers read in it. It
-is compared with the limit, if the interfaces report their speed, and trust
-checks are made.`,
+iperf3 -s, or a server of an application by its URL. All is counted in one
+window: goodput is the payload that receivers read in it. It is compared with
+the limit, if the interfaces report their speed, and trust checks are made.`,
 		Example: `  linerate measure nas
   linerate measure nas --direction both --streams 4 --duration 30s
   linerate measure nas --protocol udp --rate-cap 500M --datagram 512
