@@ -93,12 +93,7 @@ func (l *loop) flushDatagrams(c *client) {
 			l.out = l.codec.Append(l.out, call.Request)
 			ends[i] = len(l.out)
 		}
-		from := 0
-		for i, end := range ends[:most] {
-			l.sender.Load(i, l.out[from:end])
-			from = end
-		}
-		n, err := l.sender.Send(c.fd, most)
+		n, err := l.sendDatagrams(c, ends[:most])
 		switch {
 		case err == nil:
 			l.f.counts.written.Add(int64(ends[n-1]))
@@ -116,6 +111,43 @@ func (l *loop) flushDatagrams(c *client) {
 		}
 		c.unsent = slices.Delete(c.unsent, 0, n)
 	}
+}
+
+// sendDatagrams sends datagrams that end at these positions of the loop's buffer, and returns how many it has sent.
+// Several of one length are segments of one send (UDP_SEGMENT), which takes least of the CPU.
+func (l *loop) sendDatagrams(c *client, ends []int) (n int, err error) {
+	size, longest, from := ends[0], 0, 0
+	alike := len(ends) > 1 && !l.unsegmented
+	for i, end := range ends {
+		l.sender.Load(i, l.out[from:end])
+		longest, alike = max(longest, end-from), alike && end-from == size
+		from = end
+	}
+	if alike && l.segment(c, size) {
+		switch _, err := sock.TrySend(c.fd, l.out, false); err {
+		case syscall.EIO, syscall.EINVAL, syscall.EMSGSIZE: // a device or the kernel cannot
+			l.unsegmented = true
+		default:
+			return len(ends), err
+		}
+	}
+	if c.segment != 0 && c.segment < longest {
+		l.segment(c, 0)
+	}
+	return l.sender.Send(c.fd, len(ends))
+}
+
+// segment sets the size of the segments of what is sent; 0: all of it is one datagram.
+func (l *loop) segment(c *client, size int) bool {
+	if c.segment == size {
+		return true
+	}
+	if sock.SetUDPSegment(c.fd, size) != nil {
+		l.unsegmented = true
+		return false
+	}
+	c.segment = size
+	return true
 }
 
 // receive reads from a stream.

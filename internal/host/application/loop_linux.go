@@ -52,8 +52,10 @@ type loop struct {
 	buffer    []byte // what was received
 	out       []byte // what is being sent
 	sender    *sock.DatagramSender
-	receiver  *sock.DatagramReceiver
-	done      chan struct{}
+	// unsegmented says that a device or the kernel cannot send datagrams as segments of one.
+	unsegmented bool
+	receiver    *sock.DatagramReceiver
+	done        chan struct{}
 
 	inFlight, oldest atomic.Int64 // unanswered requests, and the due time of the first; 0: none
 
@@ -73,6 +75,7 @@ type client struct {
 	out     []byte  // the rest of a request, for which there was no room
 	body    int64   // bytes of payload to be written after it
 	uses    int     // requests of the connection
+	segment int     // UDP_SEGMENT of the socket; 0: off
 	heard   int64   // when the connection last received
 	until   int64   // when it has rested; 0: it does not rest
 
@@ -417,7 +420,7 @@ func (l *loop) settle(c *client) {
 func (l *loop) disconnect(c *client) {
 	l.epoll.Remove(c.fd)
 	c.conn.Close()
-	c.conn, c.fd, c.retired, c.over, c.uses = nil, -1, false, false, 0
+	c.conn, c.fd, c.segment, c.retired, c.over, c.uses = nil, -1, 0, false, false, 0
 	c.unsent, c.out, c.body = c.unsent[:0], nil, 0
 }
 

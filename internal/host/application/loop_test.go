@@ -194,6 +194,20 @@ func TestAnswersOfDNS(t *testing.T) {
 	}
 }
 
+// TestNamesOfSeveralLengths: each query is a datagram of its own, whatever was sent with it or before it.
+func TestNamesOfSeveralLengths(t *testing.T) {
+	t.Parallel()
+	to := answering(t, func(_ int, query []byte) [][]byte {
+		query[2] |= 0x80
+		return [][]byte{query}
+	})
+	x := served(t, flow.Spec{Protocol: flow.DNS, Pipeline: 8, Connections: 2,
+		Names: []string{"a.test", "b.test", "*.a-longer-name.test", "c.test", "d.test", "e.test"}}, to, time.Second)
+	if x.Failed+x.Unanswered+x.Late != 0 || x.Done < 100 || x.Opened != 2 {
+		t.Errorf("%+v %v", x, x.Application.Outcomes)
+	}
+}
+
 // TestPhasesOfReconnections: a connection for each request has its time of opening, on loops as in sessions.
 func TestPhasesOfReconnections(t *testing.T) {
 	t.Parallel()
