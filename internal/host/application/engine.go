@@ -76,9 +76,18 @@ func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 	return false
 }
 
-// Busy returns the CPU time of this process divided by the number of CPUs, since a
-// flow's work is spread over all of them.
-func (f *appFlow) Busy() []int64 {
+// Busy returns the CPU time of each loop's thread. Without loops it is that of this process divided by the number of
+// CPUs, since a flow's work is spread over all of them.
+func (f *appFlow) Busy() (ns []int64) {
+	f.mu.Lock()
+	loops := f.loops
+	f.mu.Unlock()
+	for _, l := range loops {
+		ns = append(ns, l.busy())
+	}
+	if len(ns) > 0 {
+		return ns
+	}
 	return []int64{int64(proc.TotalCPUTime()) / int64(runtime.NumCPU())}
 }
 

@@ -262,7 +262,7 @@ func (l *loop) happened(c *client, e Event) {
 	if x := e.Call.x; l.recorder.mayBeSlow(l.now - x.due) {
 		c.conn.Ended(x)
 	}
-	l.end(c, e.Call)
+	l.forget(c, e.Call)
 	l.f.conclude(e.Call.x, nil, l.recorder)
 }
 

@@ -48,10 +48,10 @@ type appFlow struct {
 
 	mu       sync.Mutex // held for assignments only
 	sessions []Session
-	// Set when transactions begin: the schedule and the recorder of the sessions, or the loops that have their own.
+	loops    []*loop // set when the connections are open
+	// Without loops: the schedule and the recorder of the sessions, set when transactions begin.
 	arrivals *arrivals
 	recorder *recorder
-	loops    []*loop
 	conns    map[*Conn]struct{}
 	served   map[*served]struct{} // a server's connections
 	accepted chan net.Conn        // connections accepted by a shared listener
@@ -120,30 +120,26 @@ func (f *appFlow) timeout() time.Duration {
 // run makes the flow's transactions until it stops.
 func (f *appFlow) run() {
 	e := f.engine
+	f.mu.Lock()
+	loops := f.loops
+	f.mu.Unlock()
 	if f.Failure() != nil || !e.WaitStart() {
+		for _, l := range loops {
+			l.end()
+		}
 		return
 	}
-	loops, err := f.newLoops()
-	if err != nil {
-		f.Fail("%w", err)
+	var making sync.WaitGroup
+	defer making.Wait()
+	if len(loops) > 0 {
+		for _, l := range loops {
+			making.Go(l.run)
+		}
 		return
 	}
 	f.mu.Lock()
-	if f.closed {
-		loops = nil // nothing would stop them
-	} else if f.loops = loops; loops == nil {
-		f.recorder, f.arrivals = newRecorder(), newArrivals(&e.Signals, f.Request.Spec, 0, 1)
-	}
-	closed := f.closed
+	f.recorder, f.arrivals = newRecorder(), newArrivals(&e.Signals, f.Request.Spec, 0, 1)
 	f.mu.Unlock()
-	var making sync.WaitGroup
-	defer making.Wait()
-	for _, l := range loops {
-		making.Go(l.run)
-	}
-	if closed || loops != nil {
-		return
-	}
 	for _, s := range f.sessions {
 		for range max(1, f.Request.Pipeline) {
 			making.Go(func() { f.transact(s) })

@@ -58,6 +58,7 @@ type loop struct {
 	done        chan struct{}
 
 	inFlight, oldest atomic.Int64 // unanswered requests, and the due time of the first; 0: none
+	thread, spent    atomic.Int64 // its ID while it runs, and its CPU time at the latest reading, in ns
 
 	mu     sync.Mutex // held for assignments only
 	opened []opened
@@ -144,6 +145,19 @@ func (l *loop) close() {
 	}
 }
 
+// end says that the loop has ended, or will not run.
+func (l *loop) end() { close(l.done) }
+
+// busy returns the CPU time of the loop's thread, in ns.
+func (l *loop) busy() int64 {
+	if id := l.thread.Load(); id != 0 {
+		if cpu, ok := sched.ThreadCPU(int(id)); ok {
+			l.spent.Store(cpu)
+		}
+	}
+	return l.spent.Load()
+}
+
 // stop ends the loop and waits for that. The engine must be closing.
 func (l *loop) stop() {
 	l.wakeup.Signal()
@@ -152,13 +166,18 @@ func (l *loop) stop() {
 
 // run makes transactions until the flow stops and all are answered, or the engine closes.
 func (l *loop) run() {
-	defer close(l.done)
+	defer l.end()
 	// The goroutine stays locked, so that its thread, whose attributes change, ends with it.
 	runtime.LockOSThread()
 	release, own := sched.Dedicate(false)
 	defer release()
 	l.epoll.Raw = own
 	sched.SetTimerSlack(true)
+	l.thread.Store(int64(sched.ThreadID()))
+	defer func() {
+		l.busy()
+		l.thread.Store(0)
+	}()
 	if len(l.clients) >= manyClients {
 		sched.SetBatch()
 	}
@@ -318,8 +337,8 @@ func (l *loop) publish(more int64) {
 	l.inFlight.Store(l.inFlight.Load() + more)
 }
 
-// end removes a request that was answered or given up.
-func (l *loop) end(c *client, call *Call) {
+// forget removes a request that was answered or given up.
+func (l *loop) forget(c *client, call *Call) {
 	if call.prev != nil {
 		call.prev.next = call.next
 	} else {
@@ -432,7 +451,7 @@ func (l *loop) expire() {
 	for call := l.first; call != nil && call.deadline <= l.now; {
 		next := call.next
 		if c := &l.clients[call.client]; !c.opening {
-			l.end(c, call)
+			l.forget(c, call)
 			if i := slices.Index(c.unsent, call); i >= 0 {
 				c.unsent = slices.Delete(c.unsent, i, i+1)
 			}
@@ -454,7 +473,7 @@ func (l *loop) expire() {
 // fail gives up all requests of a client, and its connection.
 func (l *loop) fail(c *client, err error) {
 	for call := c.pending.Oldest(); call != nil; call = c.pending.Oldest() {
-		l.end(c, call)
+		l.forget(c, call)
 		l.f.conclude(call.x, err, l.recorder)
 	}
 	if c.conn != nil {

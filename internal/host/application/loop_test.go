@@ -129,6 +129,28 @@ func TestThreadsShareAPace(t *testing.T) {
 	}
 }
 
+// TestThreadsAreJudged: the busy time of a flow is that of its busiest thread, whatever CPUs are idle beside it.
+func TestThreadsAreJudged(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(s.Close)
+	e, err := asking(t, flow.Spec{Protocol: flow.HTTP, Connections: 8, Threads: 2}, addressOf(t, s.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if idle := e.Busy(); len(idle) != 2 || idle[0]+idle[1] != 0 {
+		t.Errorf("%v before the start, want no time of two threads", idle)
+	}
+	window(e, time.Hour)
+	eventually(t, "both threads have worked", func() bool {
+		busy := e.Busy()
+		return len(busy) == 2 && min(busy[0], busy[1]) > int64(10*time.Millisecond)
+	})
+	e.Close()
+	if after := e.Busy(); len(after) != 2 || min(after[0], after[1]) <= int64(10*time.Millisecond) {
+		t.Errorf("%v after the end, want what was used", after)
+	}
+}
+
 // answering is a DNS server over UDP. Answers returns what it answers to the n-th query.
 func answering(t *testing.T, answers func(n int, query []byte) [][]byte) netip.AddrPort {
 	t.Helper()

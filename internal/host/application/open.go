@@ -45,6 +45,22 @@ func (f *appFlow) connect(ctx context.Context, timeout time.Duration, first func
 	f.Open(local, remote, nil)
 	f.counts.received.Store(0)
 	f.counts.written.Store(0)
+	loops, err := f.newLoops()
+	if err != nil {
+		f.Fail("%w", err)
+		return
+	}
+	f.mu.Lock()
+	closed := f.closed
+	if !closed {
+		f.loops = loops
+	}
+	f.mu.Unlock()
+	if closed { // nothing else would close them
+		for _, l := range loops {
+			l.close()
+		}
+	}
 }
 
 // openRest makes one transaction per session, at most maxOpening concurrently. It stops at the first failure
