@@ -98,10 +98,13 @@ func Read(ctx context.Context, o Options) (netstate.HostSnapshot, error) {
 	return s, ctx.Err()
 }
 
-// begun is the head of a document, with a host's name; empty: as of uname(2).
+// begun is the head of a document, with a host's name; empty: as of uname(2). A host whose name is none is localhost.
 func begun(name string) netstate.HostSnapshot {
 	if name == "" {
 		name, _ = os.Hostname()
+	}
+	if name == "" || !syntax.Host.Fits(name) {
+		name = "localhost"
 	}
 	return netstate.HostSnapshot{
 		Schema: netstate.HostSnapshotSchema, Version: version.String(), Taken: time.Now().UTC().Truncate(time.Second),

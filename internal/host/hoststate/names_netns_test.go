@@ -43,3 +43,13 @@ func TestNames(t *testing.T) {
 		}
 	})
 }
+
+// TestHostWithoutName: a host whose name has not been set, or is a command, has a snapshot all the same.
+func TestHostWithoutName(t *testing.T) {
+	for name, want := range map[string]string{"(none)": "(none)", "a;reboot": "localhost", "nas-1.b": "nas-1.b"} {
+		s := begun(name)
+		if s.Host.Host != want || s.Reading.Host != want {
+			t.Errorf("%q: %q and %q, want %q", name, s.Host.Host, s.Reading.Host, want)
+		}
+	}
+}

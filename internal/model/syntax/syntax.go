@@ -73,7 +73,7 @@ var kinds = map[Kind]struct {
 		func(s string) bool { return isAddress(s) || isWord(s) && isPath(s) }},
 	Socket: {"the address of a socket", isSocket},
 	File:   {"a path", func(s string) bool { return isLine(s) && isPath(s) }},
-	Host:   {"the name of a host, without characters of the shell", isWord},
+	Host:   {"the name of a host, without characters of the shell", isHost},
 	System: {"printable characters on one line", isLine},
 	Domain: {"the name of a domain", isWord},
 }
@@ -108,6 +108,9 @@ func isPath(text string) bool {
 func isLine(text string) bool { return printable(text) && len(text) <= 16*longest }
 
 func isWord(text string) bool { return plain(text) && len(text) <= longest }
+
+// isHost also accepts the name that the kernel gives a host until it has one (UTS_NODENAME).
+func isHost(text string) bool { return isWord(text) || text == "(none)" }
 
 func isSocket(text string) bool { return isWord(strings.Replace(text, "*", "", 2)) }
 
