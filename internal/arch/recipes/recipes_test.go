@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,10 +113,10 @@ var echoProtocols = []Protocol{{
 					"wrong: below(5), confidence: record.Likely, value: \"60\"},"},
 			{"internal/model/cause/parameter.go", "\tSACKOff ",
 				"\tFinTimeoutShort = one[None](\"fin-timeout-short\")\n\tSACKOff "},
-			{"internal/show/wording/parameter.go", "\t_ = parameter(cause.SACKOff,",
-				"\t_ = parameter(cause.FinTimeoutShort, \"net.ipv4.tcp_fin_timeout\", \"connections are forgotten " +
+			{"internal/show/wording/parameter.go", "\tparameter(cause.SACKOff,",
+				"\tparameter(cause.FinTimeoutShort, \"net.ipv4.tcp_fin_timeout\", \"connections are forgotten " +
 					"early\", " +
-					"ipSysctl)\n\t_ = parameter(cause.SACKOff,"},
+					"ipSysctl)\n\tparameter(cause.SACKOff,"},
 		},
 		shows: []show{
 			{args: "doctor --explain fin-timeout-short", want: "net.ipv4.tcp_fin_timeout: connections are " +
@@ -239,7 +241,10 @@ func (codec) Payload() int64                                { return 0 }
 func (codec) Ordered() bool                                 { return true }
 func (codec) Parser() application.Parser                    { return &parser{} }
 
-type parser struct{ lines application.Lines }
+type parser struct {
+	application.Whole
+	lines application.Lines
+}
 
 func (p *parser) Next(b []byte, pending *application.Pending) (int, application.Event, error) {
 	line, n, whole := p.lines.Next(b)
@@ -254,20 +259,41 @@ func (p *parser) Next(b []byte, pending *application.Pending) (int, application.
 	}
 	return n, application.Event{Call: call, Done: true, Outcome: "echoed"}, nil
 }
-
-func (*parser) Body() int64 { return 0 }
-func (*parser) Discarded(int64, *application.Pending) (e application.Event) { return e }
-func (*parser) End(*application.Pending) (e application.Event, is bool) { return e, false }
 `
 
-// TestRecipes: what each recipe says is enough, and the help, the schema and the checks of the program have what was
-// added.
-func TestRecipes(t *testing.T) {
-	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
+// TestRecipesFit: the recipes name the files that they change, which compile with the changes.
+func TestRecipesFit(t *testing.T) {
+	changed := apply(t)
+	packages := map[string]bool{}
+	for file := range changed {
+		packages["./"+filepath.Dir(file)] = true
 	}
+	build(t, t.TempDir(), changed, slices.Sorted(maps.Keys(packages))...)
+}
+
+// TestRecipes: what each recipe says is enough: the help, the schema and the checks of the program have what was added.
+func TestRecipes(t *testing.T) {
 	dir := t.TempDir()
+	program := filepath.Join(dir, "linerate")
+	build(t, dir, apply(t), "-gcflags=linerate/...=-N -l", "-o", program, "./cmd/linerate")
+	inputs := strings.NewReplacer("ECHO", echoing(t), "SNAPSHOT", write(t, dir, "host.json", snapshot),
+		"STUDY", write(t, dir, "study.yaml", study))
+	for _, r := range recipes {
+		for _, s := range r.shows {
+			out := output(t, program, inputs.Replace(s.args), s.env, "HOME="+dir)
+			if !strings.Contains(out, s.want) {
+				t.Errorf("%s: linerate %s: no %q in\n%s", r.row, s.args, s.want, out)
+			}
+		}
+	}
+}
+
+// root is the directory of the module.
+const root = "../../.."
+
+// apply returns the texts of the files that the recipes change.
+func apply(t *testing.T) map[string]string {
+	t.Helper()
 	contributing := read(t, filepath.Join(root, "CONTRIBUTING.md"))
 	changed := map[string]string{}
 	for _, r := range recipes {
@@ -299,17 +325,7 @@ func TestRecipes(t *testing.T) {
 			t.Errorf("%s takes changes of %d files, want at most %d", r.row, len(edited), r.most)
 		}
 	}
-	program := build(t, root, dir, changed)
-	inputs := strings.NewReplacer("ECHO", echoing(t), "SNAPSHOT", write(t, dir, "host.json", snapshot),
-		"STUDY", write(t, dir, "study.yaml", study))
-	for _, r := range recipes {
-		for _, s := range r.shows {
-			out := output(t, program, inputs.Replace(s.args), s.env, "HOME="+dir)
-			if !strings.Contains(out, s.want) {
-				t.Errorf("%s: linerate %s: no %q in\n%s", r.row, s.args, s.want, out)
-			}
-		}
-	}
+	return changed
 }
 
 const snapshot = `{"schema": "linerate.snapshot/v1", "environment": {"host": "nas"},
@@ -344,35 +360,29 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// build makes the program of the module with some files changed.
-func build(t *testing.T, root, dir string, changed map[string]string) (program string) {
+// build compiles packages of the module with some files changed.
+func build(t *testing.T, dir string, changed map[string]string, arguments ...string) {
 	t.Helper()
 	replace := map[string]string{}
 	for file, text := range changed {
-		at := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
-		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+		path, err := filepath.Abs(filepath.Join(root, file))
+		if err != nil {
 			t.Fatal(err)
 		}
-		replace[filepath.Join(root, file)] = at
+		replace[path] = write(t, dir, strings.ReplaceAll(file, "/", "_"), text)
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		t.Fatal(err)
 	}
-	overlay := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlay, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	overlay := write(t, dir, "overlay.json", string(text))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
-	program = filepath.Join(dir, "linerate")
-	cmd := exec.CommandContext(ctx, "go", "build", "-gcflags=linerate/...=-N -l", "-overlay", overlay, "-o", program,
-		"./cmd/linerate")
+	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-overlay", overlay}, arguments...)...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("the program is not built: %v\n%s", err, out)
+		t.Fatalf("it does not compile: %v\n%s", err, out)
 	}
-	return program
 }
 
 // output is what a command of the program prints, whatever its exit status.

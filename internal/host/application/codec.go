@@ -2,6 +2,7 @@ package application
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 )
@@ -37,6 +38,51 @@ type Parser interface {
 	Discarded(n int64, p *Pending) Event
 	// End returns the answer that the end of the stream completes; false if it completes none.
 	End(p *Pending) (Event, bool)
+}
+
+// Whole is a base of parsers whose answers have no bytes without a meaning, and end before the stream does.
+type Whole struct{}
+
+// Body returns 0.
+func (Whole) Body() int64 { return 0 }
+
+// Discarded returns nothing.
+func (Whole) Discarded(int64, *Pending) (e Event) { return e }
+
+// End returns false.
+func (Whole) End(*Pending) (e Event, is bool) { return e, false }
+
+// Values is a base of parsers of ordered answers that are lines, and values whose size a line has announced.
+type Values struct {
+	Whole
+	lines Lines
+	left  int64 // bytes of a value that have not arrived
+}
+
+// Await makes the next bytes a value.
+func (v *Values) Await(bytes int64) { v.left = bytes }
+
+// Line returns the next line, without its LF, and how many bytes of b it has used; whole is false if b ends before it,
+// or has a value only. A line of more than longest bytes is an error.
+func (v *Values) Line(b []byte, longest int) (line []byte, n int, whole bool, err error) {
+	if n = int(min(v.left, int64(len(b)))); n > 0 {
+		v.left -= int64(n)
+		return nil, n, false, nil
+	}
+	line, n, whole = v.lines.Next(b)
+	if len(line) > longest {
+		err = fmt.Errorf("a line of the answer has more than %d bytes", longest)
+	}
+	return line, n, whole, err
+}
+
+// Body returns how many bytes of a value have not arrived.
+func (v *Values) Body() int64 { return v.left }
+
+// Discarded counts bytes of a value.
+func (v *Values) Discarded(n int64, p *Pending) Event {
+	v.left -= n
+	return Event{Call: p.Oldest()}
 }
 
 // Lines finds lines in the pieces of a stream. The zero value is at the beginning of a line.
@@ -76,11 +122,11 @@ type Event struct {
 // Call is a request that awaits its answer.
 type Call struct {
 	Request
-	x     *Exchange
-	sent  int64      // when it was sent
-	first int64      // when its answer began; 0: not yet
-	last  bool       // its connection must not be used any more
-	ended chan error // of a session: receives the failure, or nil
+	x       *Exchange
+	pending bool       // it is unanswered; otherwise its place may be another's by now
+	sent    int64      // when it was sent
+	first   int64      // when its answer began; 0: not yet
+	ended   chan error // of a session: receives the failure, or nil
 
 	// Of a loop:
 	own        Exchange // x
@@ -114,18 +160,16 @@ func (p *Pending) Add() *Call {
 	slot, size := int(p.free[len(p.free)-1]), len(p.slots)
 	p.free = p.free[:len(p.free)-1]
 	c := &p.slots[slot]
-	*c = Call{Request: Request{ID: uint16(slot + size*rand.IntN((1<<16-1-slot)/size+1))}}
+	*c = Call{Request: Request{ID: uint16(slot + size*rand.IntN((1<<16-1-slot)/size+1))}, pending: true}
 	p.queue = append(p.queue, c)
 	return c
 }
 
-// remove removes a request, if it has not been removed.
+// remove removes a request, whose place another one may then have.
 func (p *Pending) remove(c *Call) {
 	i := slices.Index(p.queue, c)
-	if i < 0 {
-		return
-	}
 	p.queue = slices.Delete(p.queue, i, i+1)
+	c.pending = false
 	p.free = append(p.free, int32(int(c.ID)%len(p.slots)))
 }
 
@@ -140,7 +184,7 @@ func (p *Pending) Oldest() *Call {
 // WithID returns the request with an ID, nil if there is none.
 func (p *Pending) WithID(id uint16) *Call {
 	c := &p.slots[int(id)%len(p.slots)]
-	if c.ID != id || !slices.Contains(p.queue, c) {
+	if c.ID != id || !c.pending {
 		return nil
 	}
 	return c

@@ -3,6 +3,7 @@ package application
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -63,18 +64,28 @@ type codedConn struct {
 	mu      sync.Mutex // held for parsing and assignments only
 	parser  Parser
 	pending Pending
-	failure error // why reading ended
+	failure error // why no further request is possible
 }
 
 func (c *codedConn) Close() { c.Conn.Close() }
+
+// Usable reports whether another request is possible, as far as this host knows.
+func (c *codedConn) Usable() bool { return !c.over() && c.Conn.Usable() }
+
+// over reports whether no further request is possible.
+func (c *codedConn) over() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failure != nil
+}
 
 func (s *coded) Close() { s.shared.Close() }
 
 func (s *coded) Do(ctx context.Context, x *Exchange) error {
 	err := s.shared.Do(ctx, func() (*codedConn, error) { return s.open(ctx, x) }, func(c *codedConn) (bool, error) {
 		defer c.Ended(x)
-		last, err := c.exchange(ctx, s, x)
-		return last || err != nil && s.codec.Ordered(), err
+		err := c.exchange(ctx, s, x)
+		return err != nil && s.codec.Ordered() || c.over(), err
 	})
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -106,40 +117,42 @@ func (s *coded) open(ctx context.Context, x *Exchange) (*codedConn, error) {
 	return c, nil
 }
 
-// exchange makes a transaction. It reports whether no further one may use the connection.
-func (c *codedConn) exchange(ctx context.Context, s *coded, x *Exchange) (last bool, err error) {
-	call, err := c.write(ctx, s, x)
+// exchange makes a transaction.
+func (c *codedConn) exchange(ctx context.Context, s *coded, x *Exchange) error {
+	ended := make(chan error, 1)
+	call, err := c.send(ctx, s, x, ended)
+	defer c.forget(call, ended)
 	if err != nil {
-		c.forget(call)
-		return false, err
+		return err
 	}
 	for ctx.Err() == nil {
 		select {
-		case err := <-call.ended:
-			return call.last, err
+		case err := <-ended:
+			return err
 		case c.reading <- struct{}{}:
 			// Another transaction may have read the answer before this one's turn.
-			if len(call.ended) == 0 {
+			if len(ended) == 0 {
 				c.read(deadline(ctx), s.d)
 			}
 			<-c.reading
 		case <-ctx.Done():
 		}
 	}
-	c.forget(call)
-	return false, ctx.Err()
+	return ctx.Err()
 }
 
-// write sends a request. The call is nil if it was not begun.
-func (c *codedConn) write(ctx context.Context, s *coded, x *Exchange) (call *Call, err error) {
-	c.writing.Lock()
+// send sends a request. The call is nil if it was not begun.
+func (c *codedConn) send(ctx context.Context, s *coded, x *Exchange, ended chan error) (call *Call, err error) {
+	c.writing.Lock() // requests are sent in the order of the calls
 	defer c.writing.Unlock()
+	request := Request{}
 	c.mu.Lock()
 	if err = c.failure; err == nil {
 		if call = c.pending.Add(); call == nil {
 			err = errors.New("as many requests as the connection may have are unanswered")
 		} else {
-			call.Number, call.x, call.sent, call.ended = s.number.Add(1), x, sched.Now(), make(chan error, 1)
+			call.Number, call.x, call.sent, call.ended = s.number.Add(1), x, sched.Now(), ended
+			request = call.Request
 		}
 	}
 	c.mu.Unlock()
@@ -149,7 +162,7 @@ func (c *codedConn) write(ctx context.Context, s *coded, x *Exchange) (call *Cal
 	if err := c.stream.SetWriteDeadline(deadline(ctx)); err != nil {
 		return call, err
 	}
-	if _, err := c.stream.Write(s.codec.Append(nil, call.Request)); err != nil {
+	if _, err := c.stream.Write(s.codec.Append(nil, request)); err != nil {
 		return call, err
 	}
 	for left := s.codec.Payload(); left > 0; {
@@ -162,11 +175,13 @@ func (c *codedConn) write(ctx context.Context, s *coded, x *Exchange) (call *Cal
 	return call, nil
 }
 
-// forget gives a request up.
-func (c *codedConn) forget(call *Call) {
+// forget gives a request up, unless it has ended: then its place may be another's.
+func (c *codedConn) forget(call *Call, ended chan error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.pending.remove(call)
+	if call != nil && call.pending && call.ended == ended {
+		c.pending.remove(call)
+	}
 }
 
 // read receives once, and ends the transactions whose answers are complete, or all of them when the connection ends.
@@ -189,6 +204,11 @@ func (c *codedConn) read(until time.Time, d *Dialer) {
 		}
 		b = b[used:]
 		c.happened(e, at, d)
+		if e.Last {
+			// What the server has not begun may be made again (RFC 9112, section 9.3.2).
+			err = fmt.Errorf("%w: it said so in an answer", ErrUnprocessed)
+			break
+		}
 	}
 	switch {
 	case err == nil, timedOut(err), c.datagrams && transient(err):
@@ -234,7 +254,6 @@ func (e *Event) note(at int64) {
 		call.x.Took(record.PhaseLastByte, at-call.first)
 		call.x.At(at)
 		call.x.Answer(e.Outcome, e.Failed)
-		call.last = e.Last
 	}
 }
 

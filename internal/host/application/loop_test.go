@@ -2,6 +2,7 @@ package application_test
 
 import (
 	"bufio"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -19,34 +20,95 @@ import (
 	"linerate/internal/model/unit"
 )
 
+// modes are the ways in which requests of a codec are made: on loops, and in sessions.
+var modes = []flow.Spec{{}, {TLS: flow.TLSFull, Insecure: new(true)}}
+
+// secured is accepting, with TLS if the flow has it.
+func secured(t *testing.T, spec flow.Spec, serve func(c net.Conn)) netip.AddrPort {
+	certified := httptest.NewTLSServer(nil)
+	t.Cleanup(certified.Close)
+	return accepting(t, func(_ int, c net.Conn) {
+		if spec.TLS != "" {
+			c = tls.Server(c, &tls.Config{Certificates: certified.TLS.Certificates})
+		}
+		serve(c)
+	})
+}
+
 // TestPipelinedRequests: as many requests as the flow says are unanswered at a time. Those that a server did not begin
 // before it closed the connection are made again, and none fails.
 func TestPipelinedRequests(t *testing.T) {
 	t.Parallel()
 	const depth, each = 4, 10
-	var most atomic.Int64
-	to := accepting(t, func(_ int, c net.Conn) {
-		requests := bufio.NewReader(c)
-		for n := 1; n <= each; n++ {
+	for _, spec := range modes {
+		var most atomic.Int64
+		to := secured(t, spec, func(c net.Conn) {
+			requests := bufio.NewReader(c)
+			for n := 1; n <= each; n++ {
+				if _, err := http.ReadRequest(requests); err != nil {
+					return
+				}
+				// What has arrived with this request is unanswered, too.
+				waiting, _ := requests.Peek(requests.Buffered())
+				most.Store(max(most.Load(), int64(1+strings.Count(string(waiting), "GET "))))
+				last := ""
+				if n == each {
+					last = "Connection: close\r\n"
+				}
+				fmt.Fprintf(c, "HTTP/1.1 200 OK\r\n%sContent-Length: 2\r\n\r\nok", last)
+			}
+			// Closing with unread requests would send RST, which destroys the answers (RFC 9112, section 9.6).
+			_ = c.(interface{ CloseWrite() error }).CloseWrite()
+			_, _ = io.Copy(io.Discard, c)
+		})
+		spec.Protocol, spec.Pipeline = flow.HTTP, depth
+		x := served(t, spec, to, 500*time.Millisecond)
+		if x.Failed != 0 || x.Unanswered != 0 || x.Done < 3*each || x.Opened < 3 || most.Load() > depth ||
+			spec.TLS == "" && most.Load() < depth {
+			t.Errorf("tls %q: %d at a time, %+v %v", spec.TLS, most.Load(), x, x.Application.Outcomes)
+		}
+	}
+}
+
+// TestSurplusEndsTheConnection: bytes behind an answer belong to no request, and the connection is not used again.
+func TestSurplusEndsTheConnection(t *testing.T) {
+	t.Parallel()
+	for _, spec := range modes {
+		to := secured(t, spec, func(c net.Conn) {
+			for requests := bufio.NewReader(c); ; {
+				if _, err := http.ReadRequest(requests); err != nil {
+					return
+				}
+				_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nsurplus")
+			}
+		})
+		spec.Protocol = flow.HTTP
+		x := served(t, spec, to, 500*time.Millisecond)
+		if x.Failed != 0 || x.Unanswered != 0 || x.Done < 5 || x.Opened < x.Done {
+			t.Errorf("tls %q: %+v %v", spec.TLS, x, x.Application.Outcomes)
+		}
+	}
+}
+
+// TestAnswersAreTheirs: each of many transactions of a session gets its own answer, whichever of them reads it.
+func TestAnswersAreTheirs(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	spec := modes[1]
+	to := secured(t, spec, func(c net.Conn) {
+		for requests := bufio.NewReader(c); ; {
 			if _, err := http.ReadRequest(requests); err != nil {
 				return
 			}
-			// What has arrived with this request is unanswered, too.
-			waiting, _ := requests.Peek(requests.Buffered())
-			most.Store(max(most.Load(), int64(1+strings.Count(string(waiting), "GET "))))
-			last := ""
-			if n == each {
-				last = "Connection: close\r\n"
-			}
-			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\n%sContent-Length: 2\r\n\r\nok", last)
+			asked.Add(1)
+			fmt.Fprintf(c, "HTTP/1.1 %d OK\r\nContent-Length: 0\r\n\r\n", 200+asked.Load()%2)
 		}
-		// Closing with unread requests would send RST, which destroys the answers (RFC 9112, section 9.6).
-		_ = c.(*net.TCPConn).CloseWrite()
-		_, _ = io.Copy(io.Discard, c)
 	})
-	x := served(t, flow.Spec{Protocol: flow.HTTP, Pipeline: depth}, to, 500*time.Millisecond)
-	if x.Failed != 0 || x.Unanswered != 0 || x.Done < 3*each || x.Opened < 3 || most.Load() != depth {
-		t.Errorf("%d at a time, %+v %v", most.Load(), x, x.Application.Outcomes)
+	spec.Protocol, spec.Pipeline = flow.HTTP, 16
+	x := served(t, spec, to, time.Second)
+	first, second := x.Application.Outcomes["200"], x.Application.Outcomes["201"]
+	if between := first - second; x.Failed != 0 || x.Unanswered != 0 || x.Done < 100 || between < -17 || between > 17 {
+		t.Errorf("%d and %d: %+v", first, second, x)
 	}
 }
 

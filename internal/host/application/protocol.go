@@ -168,6 +168,27 @@ func (s *Server) Each(ctx context.Context, serve func(net.Conn)) error {
 	}
 }
 
+// Answer answers requests one after another on each connection, which may be idle for two minutes. next reads a
+// request, whose lines are shorter than longest bytes, and returns what writes the answer.
+func (s *Server) Answer(ctx context.Context, longest int,
+	next func(*bufio.Reader) (func(io.Writer) error, error)) error {
+	const idle = 2 * time.Minute
+	socket.FillPayload()
+	return s.Each(ctx, func(c net.Conn) {
+		if Encrypted(s.Spec) {
+			c = s.Secure(c)
+		}
+		lines := bufio.NewReaderSize(c, longest)
+		for ctx.Err() == nil && c.SetDeadline(time.Now().Add(idle)) == nil {
+			write, err := next(lines)
+			if err != nil || !s.Think(ctx, c) || write(c) != nil {
+				return
+			}
+			s.Answered()
+		}
+	})
+}
+
 // WriteValue writes a value of the size of the flow's responses, between a head and a tail, in as few packets as that
 // takes.
 func WriteValue(to io.Writer, spec flow.Spec, head func(size int64) string, tail string) error {

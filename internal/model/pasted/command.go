@@ -205,7 +205,7 @@ func enters(options []string, now string) string {
 	return cmp.Or(target, options[0])
 }
 
-// namespaceOption returns the network namespace that a command of iproute2 is told to switch to. Empty: none.
+// namespaceOption returns the network namespace that an option of a command of iproute2 names. Empty: none.
 func namespaceOption(words []string) string {
 	option := "-n"
 	switch words[0] {

@@ -22,7 +22,7 @@ type Kind string
 
 // Kinds of strings.
 const (
-	// Text is anything that somebody has written, also with line ends. It may contain names of hosts.
+	// Text is any text, also with line ends. It may contain names of hosts.
 	Text Kind = "text"
 	// Words are printable characters on one line: names that the kernel, drivers and hardware give.
 	Words Kind = "words"

@@ -153,6 +153,7 @@ func sameFold(a, b []byte) bool {
 
 // parser finds answers in datagrams, or in a stream of messages with their lengths.
 type parser struct {
+	application.Whole
 	codec *codec
 	part  []byte // of a stream: the beginning of a message whose end has not arrived
 }
@@ -212,14 +213,6 @@ func (c *codec) answer(message []byte, pending *application.Pending) application
 		e.Outcome, e.Failed = "truncated", true
 	}
 	return e
-}
-
-func (p *parser) Body() int64 { return 0 }
-
-func (p *parser) Discarded(int64, *application.Pending) application.Event { return application.Event{} }
-
-func (p *parser) End(*application.Pending) (application.Event, bool) {
-	return application.Event{}, false
 }
 
 // refusals are the response codes for queries that a server does not parse completely.

@@ -7,16 +7,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"strconv"
 	"strings"
-	"time"
 
 	"linerate/internal/host/application"
-	"linerate/internal/host/socket"
 	"linerate/internal/model/flow"
 )
 
@@ -27,8 +23,6 @@ const (
 	largestValue = 1 << 30
 	// anyKey is read if the flow names none.
 	anyKey = "linerate"
-	// idleTimeout is how long a client of the server may be silent.
-	idleTimeout = 2 * time.Minute
 )
 
 func init() { application.Register(Protocol{}, flow.Memcached) }
@@ -55,9 +49,8 @@ func (codec) Parser() application.Parser { return &parser{} }
 
 // parser finds replies: a value and END, or END alone.
 type parser struct {
-	lines application.Lines
-	left  int64 // bytes of a value that have not arrived, with CRLF
-	value bool  // a value has arrived
+	application.Values
+	value bool // a value has been announced
 }
 
 func (p *parser) Next(b []byte, pending *application.Pending) (n int, e application.Event, err error) {
@@ -65,16 +58,9 @@ func (p *parser) Next(b []byte, pending *application.Pending) (n int, e applicat
 	if e.Call == nil {
 		return len(b), application.Event{Last: true}, nil
 	}
-	if n = int(min(p.left, int64(len(b)))); n > 0 {
-		p.left -= int64(n)
-		return n, e, nil
-	}
-	line, n, whole := p.lines.Next(b)
-	switch {
-	case len(line) > longestLine:
-		return n, e, errors.New("a line of the reply has more than 2 KiB")
-	case !whole:
-		return n, e, nil
+	line, n, whole, err := p.Line(b, longestLine)
+	if err != nil || !whole {
+		return n, e, err
 	}
 	line = bytes.TrimSuffix(line, []byte{'\r'})
 	words := bytes.Fields(line)
@@ -90,7 +76,8 @@ func (p *parser) Next(b []byte, pending *application.Pending) (n int, e applicat
 		if err != nil || size < 0 || size > largestValue {
 			return n, e, fmt.Errorf("malformed reply %q", line)
 		}
-		p.left, p.value = size+2, true
+		p.Await(size + int64(len("\r\n")))
+		p.value = true
 	case len(words) > 0 && (string(words[0]) == "ERROR" || string(words[0]) == "SERVER_ERROR" ||
 		string(words[0]) == "CLIENT_ERROR"):
 		e.Done, e.Outcome, e.Failed = true, string(words[0]), true
@@ -100,32 +87,12 @@ func (p *parser) Next(b []byte, pending *application.Pending) (n int, e applicat
 	return n, e, nil
 }
 
-func (p *parser) Body() int64 { return p.left }
-
-func (p *parser) Discarded(n int64, pending *application.Pending) application.Event {
-	p.left -= n
-	return application.Event{Call: pending.Oldest()}
-}
-
-func (p *parser) End(*application.Pending) (application.Event, bool) {
-	return application.Event{}, false
-}
-
 // Serve answers get of any key with a value of the flow's size.
 func (Protocol) Serve(ctx context.Context, s *application.Server) error {
-	socket.FillPayload()
-	return s.Each(ctx, func(c net.Conn) {
-		if application.Encrypted(s.Spec) {
-			c = s.Secure(c)
-		}
-		lines := bufio.NewReaderSize(c, longestLine)
-		for ctx.Err() == nil && c.SetDeadline(time.Now().Add(idleTimeout)) == nil {
-			line, err := lines.ReadSlice('\n')
-			if err != nil || !s.Think(ctx, c) || answer(c, strings.Fields(string(line)), s.Spec) != nil {
-				return
-			}
-			s.Answered()
-		}
+	return s.Answer(ctx, longestLine, func(from *bufio.Reader) (func(io.Writer) error, error) {
+		line, err := from.ReadSlice('\n')
+		words := strings.Fields(string(line))
+		return func(to io.Writer) error { return answer(to, words, s.Spec) }, err
 	})
 }
 

@@ -10,13 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"strconv"
 	"strings"
-	"time"
 
 	"linerate/internal/host/application"
-	"linerate/internal/host/socket"
 	"linerate/internal/model/flow"
 )
 
@@ -25,8 +22,6 @@ const (
 	longestLine = 4 << 10
 	// largestValue is that of Redis, in bytes.
 	largestValue = 512 << 20
-	// idleTimeout is how long a client of the server may be silent.
-	idleTimeout = 2 * time.Minute
 )
 
 func init() { application.Register(Protocol{}, flow.Redis) }
@@ -60,9 +55,8 @@ func (codec) Parser() application.Parser { return &parser{} }
 
 // parser finds replies.
 type parser struct {
-	lines application.Lines
-	left  int64 // bytes of a value that have not arrived
-	value bool  // the rest of a line ends a value
+	application.Values
+	value bool // the rest of a line ends a value
 }
 
 func (p *parser) Next(b []byte, pending *application.Pending) (n int, e application.Event, err error) {
@@ -70,16 +64,9 @@ func (p *parser) Next(b []byte, pending *application.Pending) (n int, e applicat
 	if e.Call == nil {
 		return len(b), application.Event{Last: true}, nil
 	}
-	if n = int(min(p.left, int64(len(b)))); n > 0 {
-		p.left -= int64(n)
-		return n, e, nil
-	}
-	line, n, whole := p.lines.Next(b)
-	switch {
-	case len(line) > longestLine:
-		return n, e, errors.New("a line of the reply has more than 4 KiB")
-	case !whole:
-		return n, e, nil
+	line, n, whole, err := p.Line(b, longestLine)
+	if err != nil || !whole {
+		return n, e, err
 	}
 	line, hasCR := bytes.CutSuffix(line, []byte{'\r'})
 	switch {
@@ -103,7 +90,8 @@ func (p *parser) Next(b []byte, pending *application.Pending) (n int, e applicat
 		case size < 0:
 			e.Done, e.Outcome = true, "nil"
 		default:
-			p.left, p.value = size, true
+			p.Await(size)
+			p.value = true
 		}
 	default:
 		return n, e, fmt.Errorf("unexpected reply %q", line)
@@ -126,32 +114,11 @@ func word(text []byte) string {
 	return string(text)
 }
 
-func (p *parser) Body() int64 { return p.left }
-
-func (p *parser) Discarded(n int64, pending *application.Pending) application.Event {
-	p.left -= n
-	return application.Event{Call: pending.Oldest()}
-}
-
-func (p *parser) End(*application.Pending) (application.Event, bool) {
-	return application.Event{}, false
-}
-
 // Serve answers PING, and GET of any key with a value of the flow's size.
 func (Protocol) Serve(ctx context.Context, s *application.Server) error {
-	socket.FillPayload()
-	return s.Each(ctx, func(c net.Conn) {
-		if application.Encrypted(s.Spec) {
-			c = s.Secure(c)
-		}
-		lines := bufio.NewReaderSize(c, longestLine)
-		for ctx.Err() == nil && c.SetDeadline(time.Now().Add(idleTimeout)) == nil {
-			command, err := read(lines)
-			if err != nil || !s.Think(ctx, c) || answer(c, command, s.Spec) != nil {
-				return
-			}
-			s.Answered()
-		}
+	return s.Answer(ctx, longestLine, func(from *bufio.Reader) (func(io.Writer) error, error) {
+		command, err := read(from)
+		return func(to io.Writer) error { return answer(to, command, s.Spec) }, err
 	})
 }
 
