@@ -92,6 +92,7 @@ func Boot(t testing.TB, machines ...Machine) []*Running {
 	}
 	for _, r := range running {
 		if err := r.commands.ready(bootTimeout); err != nil {
+			r.awaitEnd() // what it printed last says why
 			if r.Kernel.userMode && strings.Contains(r.Console(), tooManyRegisters) {
 				skip(t, "user-mode Linux "+r.Kernel.Release+" does not run on this processor: "+tooManyRegisters)
 			}
@@ -218,6 +219,14 @@ func (r *Running) end(t testing.TB) {
 		<-r.ended
 	}
 	_ = os.RemoveAll(r.dir) // if the supervisor was killed
+}
+
+// awaitEnd waits until a machine that does not answer has ended, for at most endTimeout.
+func (r *Running) awaitEnd() {
+	select {
+	case <-r.ended:
+	case <-time.After(endTimeout):
+	}
 }
 
 // Console returns the last part of what the kernel and the init script have printed.

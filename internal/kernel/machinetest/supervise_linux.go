@@ -76,6 +76,7 @@ func supervise(args []string) int {
 	}()
 	machine := exec.Command(command[0], command[1:]...)
 	machine.Dir, machine.Stdout, machine.Stderr = dir, os.Stdout, os.Stderr
+	machine.Env = append(os.Environ(), "TMPDIR="+memoryDir)
 	for i := range inherited {
 		machine.ExtraFiles = append(machine.ExtraFiles, os.NewFile(uintptr(firstFile+i), "inherited"))
 	}
@@ -102,9 +103,11 @@ func supervise(args []string) int {
 	}
 }
 
+// memoryDir is where user-mode Linux has the file that is its memory.
+const memoryDir = "/dev/shm"
+
 // protect makes all file systems read-only in this mount namespace, but a directory and a
-// new /dev/shm, where user-mode Linux has its memory: root in the machine can mount
-// hostfs for writing.
+// new memoryDir: root in the machine can mount hostfs for writing.
 func protect(dir string) error {
 	if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {
 		return os.NewSyscallError("mount", err)
@@ -116,7 +119,7 @@ func protect(dir string) error {
 	if err := unix.MountSetattr(unix.AT_FDCWD, dir, 0, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}); err != nil {
 		return os.NewSyscallError("mount_setattr", err)
 	}
-	return os.NewSyscallError("mount", unix.Mount("tmpfs", "/dev/shm", "tmpfs", 0, ""))
+	return os.NewSyscallError("mount", unix.Mount("tmpfs", memoryDir, "tmpfs", 0, ""))
 }
 
 // unprotect lets the directory of protect be removed. What fails leaves the directory behind.
