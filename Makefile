@@ -65,7 +65,7 @@ fuzz: ## each fuzz target for a short while (FUZZTIME=30000x)
 
 audit: ## simulate the statistics over thousands of runs; writes docs/results/audit.md
 	@script/setup build
-	go test -trimpath -count=1 -timeout 3600s -run TestTables ./internal/science/audit -update
+	go test -trimpath -count=1 -timeout 14400s -run TestTables ./internal/science/audit -update
 
 bench: build ## measure against other tools; writes docs/results/benchmarks.md
 	@script/setup bench

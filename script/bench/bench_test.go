@@ -245,7 +245,7 @@ func TestCommands(t *testing.T) {
 			}
 		}
 	}
-	if got, want := l.expand(rr.command(rr.contenders[3], 1)),
+	if got, want := l.expand(rr.command(rr.contenders[4], 1)),
 		"sockperf ping-pong -i 10.0.0.2 -t 2 -m 14 -p 11112"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -51,47 +51,54 @@ var udp = contest{
 		"of datagrams by one system call (UDP_SEGMENT, UDP_GRO), if the kernel supports it.",
 }
 
-var (
-	linerateRR = []string{"rr", "udp-rr"}
+var rr = contest{
+	key: "rr", Title: "One request at a time, over TCP and over UDP", lab: pair,
+	unit: "thousand per second", digits: 1,
+	conditions: []string{"TCP, 1 byte each way", "UDP, 1 byte each way", "TCP, one CPU taken"},
+	contenders: []contender{
+		{name: "linerate", command: "{}", args: linerateTurns(""), parse: parseMeasure},
+		{name: "linerate --poll=false", command: "{}", args: linerateTurns(" --poll=false"), parse: parseMeasure},
+		{name: "linerate --follow", command: "{}", args: linerateTurns(" --follow"), parse: parseMeasure},
+		{name: "linerate --poll", command: "{}", args: linerateTurns(" --poll"), parse: parseMeasure},
+		{name: "sockperf ping-pong", command: "{}", args: inTurn("sockperf ping-pong -i {server} -t {seconds} -m 14 ",
+			"-p 11111 --tcp", "-p 11112"), parse: parseSockperf},
+		{name: "qperf", command: "{}", args: inTurn("qperf {server} -t {seconds} -uu -m 1 ", "tcp_lat", "udp_lat"),
+			parse: parseQperf},
+		{name: "both.c", command: "{}", args: inTurn("{dir}/both ", "tcp {seconds}", "udp {seconds}"),
+			parse: parseThousands},
+	},
+	marks: []mark{
+		{0, "linerate", "sockperf ping-pong", rateOf, "rate", 4, atLeast},
+		{0, "linerate", "qperf", rateOf, "rate", 4, atLeast},
+		{0, "linerate --poll=false", "sockperf ping-pong", rateOf, "rate", 1, level},
+		{0, "linerate --poll", "sockperf ping-pong", rateOf, "rate", 8, atLeast},
+		{1, "linerate", "sockperf ping-pong", rateOf, "rate", 4, atLeast},
+		{1, "linerate", "qperf", rateOf, "rate", 4, atLeast},
+		{1, "linerate --poll=false", "sockperf ping-pong", rateOf, "rate", 1, level},
+		{1, "linerate --poll", "sockperf ping-pong", rateOf, "rate", 8, atLeast},
+		{2, "linerate", "linerate --poll=false", rateOf, "rate", 1, level},
+		{2, "linerate", "sockperf ping-pong", rateOf, "rate", 1, level},
+	},
+	About: "sockperf sends 14 bytes, its minimum. sockperf and qperf (`tcp_lat`, `udp_lat`) sleep until a response " +
+		"comes, and report half of the round trip, from which the rate follows. linerate spins before it sleeps " +
+		"where that is faster ([how an end waits](transactions.md#how-an-end-waits)); with `--poll=false` it sleeps " +
+		"as the others do; with `--follow` each end sleeps on the CPU where its packets arrive, so that no other " +
+		"CPU has to be woken; with `--poll` each end polls its sockets instead of sleeping. " +
+		"[both.c](../script/bench/peers/both.c) has both ends in one thread, over the loopback interface, and " +
+		"never waits: about the most that polling can reach. In the last column an endless loop runs on CPU 1 " +
+		"meanwhile ([taken.sh](../script/bench/peers/taken.sh)). sockperf's ping-pong uses UDP by default. *Level* " +
+		"means that the 95 % interval of the median includes 1 or lies above it; the interval is given.",
+}
 
-	rr = contest{
-		key: "rr", Title: "One request at a time, over TCP and over UDP", lab: pair,
-		unit: "thousand per second", digits: 1, often: 3,
-		conditions: []string{"TCP, 1 byte each way", "UDP, 1 byte each way"},
-		contenders: []contender{
-			{name: "linerate", command: "{measure} --protocol {}", args: linerateRR, parse: parseMeasure},
-			{name: "linerate --follow", command: "{measure} --protocol {} --follow", args: linerateRR,
-				parse: parseMeasure},
-			{name: "linerate --poll", command: "{measure} --protocol {} --poll", args: linerateRR, parse: parseMeasure},
-			{name: "sockperf ping-pong", command: "sockperf ping-pong -i {server} -t {seconds} -m 14 {}",
-				args: []string{"-p 11111 --tcp", "-p 11112"}, parse: parseSockperf},
-			{name: "qperf", command: "qperf {server} -t {seconds} -uu -m 1 {}", args: []string{"tcp_lat", "udp_lat"},
-				parse: parseQperf},
-			{name: "both.c", command: "{dir}/both {} {seconds}", args: []string{"tcp", "udp"}, parse: parseThousands},
-		},
-		marks: []mark{
-			{0, "linerate", "sockperf ping-pong", rateOf, "rate", 1, level},
-			{0, "linerate", "qperf", rateOf, "rate", 1, level},
-			{0, "linerate --poll", "linerate", rateOf, "rate", 8, atLeast},
-			{0, "linerate --poll", "sockperf ping-pong", rateOf, "rate", 8, atLeast},
-			{0, "linerate --poll", "qperf", rateOf, "rate", 8, atLeast},
-			{1, "linerate", "sockperf ping-pong", rateOf, "rate", 1, level},
-			{1, "linerate", "qperf", rateOf, "rate", 1, level},
-			{1, "linerate --poll", "linerate", rateOf, "rate", 8, atLeast},
-			{1, "linerate --poll", "sockperf ping-pong", rateOf, "rate", 8, atLeast},
-			{1, "linerate --poll", "qperf", rateOf, "rate", 8, atLeast},
-		},
-		About: "sockperf sends 14 bytes, its minimum. sockperf and qperf (`tcp_lat`, `udp_lat`) report half of the " +
-			"round trip, from which the rate follows. With `--follow` each end sleeps on the CPU where its packets " +
-			"arrive, so that no other CPU has to be woken; with `--poll` each end polls its sockets instead of " +
-			"sleeping ([how an end waits](transactions.md#how-an-end-waits)). " +
-			"[both.c](../script/bench/peers/both.c) has both ends in one thread, over the loopback interface, and " +
-			"never waits: about the most that polling can reach. If both.c has less than eight times the rate of " +
-			"blocking, no polling program can reach that mark. sockperf's ping-pong uses UDP by default. The " +
-			"figures are close, so this contest has three times as many rounds. *Level* means that the 95 % " +
-			"interval of the median includes 1 or lies above it; the interval is given.",
-	}
-)
+// linerateTurns are the commands of a linerate with options in the conditions of rr.
+func linerateTurns(options string) []string {
+	return inTurn("{measure} --protocol ", "rr"+options, "udp-rr"+options)
+}
+
+// inTurn are the commands of a contender in the conditions of rr, with what tells them apart.
+func inTurn(command, tcp, udp string) []string {
+	return []string{command + tcp, command + udp, "{dir}/peers/taken.sh " + command + tcp}
+}
 
 var crr = contest{
 	key: "crr", Title: "A TCP connection for each request", lab: pair,

@@ -235,7 +235,10 @@ func transactions(e ends) *record.Transactions {
 	}
 	t, before := *e.s1.Transactions, e.s0.Transactions
 	t.Done, t.Failed, t.Opened = t.Done-before.Done, t.Failed-before.Failed, t.Opened-before.Opened
-	t.Unanswered, t.Late = t.Unanswered-before.Unanswered, t.Late-before.Late
+	t.Unanswered, t.Late, t.Spun = t.Unanswered-before.Unanswered, t.Late-before.Late, t.Spun-before.Spun
+	if 2*t.Spun > t.Done {
+		t.Wait = record.WaitSpin
+	}
 	t.ResponseBytes = e.s1.ReceivedBytes - e.s0.ReceivedBytes
 	if t.Application != nil {
 		t.Application = t.Application.Since(before.Application)

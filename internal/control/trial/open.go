@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -69,7 +70,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		if !f.Cookie.IsZero() {
 			at = netip.Addr{}
 		}
-		accept[f.Acceptor] = append(accept[f.Acceptor], request(f, !f.OpenerSends, at))
+		accept[f.Acceptor] = append(accept[f.Acceptor], request(f, len(flows) == 1, !f.OpenerSends, at))
 	}
 	brief, cancel := g.within(ctx, 0)
 	defer cancel()
@@ -100,7 +101,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		}
 	}
 	for _, f := range flows {
-		o := request(f, f.OpenerSends, f.Source)
+		o := request(f, len(flows) == 1, f.OpenerSends, f.Source)
 		o.Remote, o.LocalPort, o.Ports = f.Accepted, f.SourcePort, f.ports
 		connect[f.Opener] = append(connect[f.Opener], o)
 	}
@@ -163,8 +164,13 @@ func connectTime(requests []message.FlowRequest) (d time.Duration) {
 	return d
 }
 
-// request returns the request for one end of a flow.
-func request(f *Flow, sends bool, local netip.Addr) message.FlowRequest {
-	return message.FlowRequest{Spec: f.Asked(), ID: f.ID, Sends: sends, Local: local, Cookie: f.Cookie,
+// request returns the request for one end of a flow. Beside other flows its threads do not spin, which would take their
+// CPUs.
+func request(f *Flow, alone, sends bool, local netip.Addr) message.FlowRequest {
+	r := message.FlowRequest{Spec: f.Asked(), ID: f.ID, Sends: sends, Local: local, Cookie: f.Cookie,
 		Process: f.Process, Foreign: f.Served()}
+	if !alone && r.Poll == nil && flow.Of(r.Protocol).Threads {
+		r.Poll = new(false)
+	}
+	return r
 }

@@ -306,6 +306,18 @@ func (f *appFlow) Count(out *message.FlowEnd) {
 	out.AtNs = sched.Now()
 	waiting, longest := f.waiting(out.AtNs)
 	t.Waiting, t.LongestWaitUs = waiting, float64(longest)/1e3
+	f.mu.Lock()
+	t.Polling = len(f.loops) > 0 && flow.On(f.Request.Poll)
+	switch {
+	case t.Polling:
+		t.Wait = record.WaitPoll
+	case len(f.loops) > 0:
+		t.Wait = record.WaitSleep
+	}
+	for _, l := range f.loops {
+		t.Spun += l.spun()
+	}
+	f.mu.Unlock()
 	out.Transactions = &t
 }
 

@@ -17,6 +17,7 @@ import (
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
 
@@ -55,6 +56,9 @@ type loop struct {
 	// unsegmented says that a device or the kernel cannot send datagrams as segments of one.
 	unsegmented bool
 	receiver    *sock.DatagramReceiver
+	spin        sched.Spin
+	spins       bool // whether it may spin before it sleeps: it has one request at a time
+	polls       bool // whether it spins instead of sleeping
 	done        chan struct{}
 
 	inFlight, oldest atomic.Int64 // unanswered requests, and the due time of the first; 0: none
@@ -148,16 +152,6 @@ func (l *loop) close() {
 // end says that the loop has ended, or will not run.
 func (l *loop) end() { close(l.done) }
 
-// busy returns the CPU time of the loop's thread, in ns.
-func (l *loop) busy() int64 {
-	if id := l.thread.Load(); id != 0 {
-		if cpu, ok := sched.ThreadCPU(int(id)); ok {
-			l.spent.Store(cpu)
-		}
-	}
-	return l.spent.Load()
-}
-
 // stop ends the loop and waits for that. The engine must be closing.
 func (l *loop) stop() {
 	l.wakeup.Signal()
@@ -169,9 +163,11 @@ func (l *loop) run() {
 	defer l.end()
 	// The goroutine stays locked, so that its thread, whose attributes change, ends with it.
 	runtime.LockOSThread()
-	release, own := sched.Dedicate(false)
+	l.polls = flow.On(l.f.Request.Poll)
+	release, own := sched.Dedicate(l.polls)
 	defer release()
 	l.epoll.Raw = own
+	l.spins = own && l.f.Request.Poll == nil && len(l.clients) == 1 && l.f.Request.Pipeline <= 1
 	sched.SetTimerSlack(true)
 	l.thread.Store(int64(sched.ThreadID()))
 	defer func() {
@@ -193,7 +189,7 @@ func (l *loop) run() {
 		if l.first == nil && l.now >= signals.Stop.Load() {
 			return
 		}
-		n := l.epoll.Wait(limit)
+		n := l.wait(limit)
 		l.now = sched.Now()
 		for i := range n {
 			tag, read, write := l.epoll.Event(i)

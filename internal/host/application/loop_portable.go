@@ -13,6 +13,7 @@ func (f *appFlow) newLoops() ([]*loop, error) { return nil, nil }
 func (*loop) run()                      {}
 func (*loop) end()                      {}
 func (*loop) busy() int64               { return 0 }
+func (*loop) spun() int64               { return 0 }
 func (*loop) stop()                     {}
 func (*loop) close()                    {}
 func (*loop) waiting() (n, since int64) { return 0, 0 }

@@ -97,12 +97,18 @@ func (a *requester) runSequential() {
 			add(&a.useful, sched.Now()-woken)
 		}
 		done := a.done.Load()
+		a.spin.Begin()
 		for a.advance(c); a.done.Load() == done && c.fd >= 0 && !quit.Load(); a.advance(c) {
 			if a.poll {
 				a.emptyPoll()
+			} else if a.spins && a.spin.Again() {
+				continue
 			} else if _, _ = a.wait.Wait(int(c.fd), c.unsent > 0, limit); a.paced {
 				break // a transaction may be due
 			}
+		}
+		if a.spins {
+			a.spin.End()
 		}
 		woken, a.emptyPolls = a.last.Load(), 0
 	}

@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
+	"linerate/internal/model/record"
 )
 
 // TestTransactions: whatever the sizes, the connections and the threads, what is
@@ -25,6 +27,7 @@ func TestTransactions(t *testing.T) {
 		{Spec: flow.Spec{Pace: 500}},
 		{Spec: flow.Spec{Pace: 500, Connections: 20, Threads: 2}},
 		{Spec: flow.Spec{Poll: new(true)}},
+		{Spec: flow.Spec{Poll: new(false)}},
 		{Spec: flow.Spec{Poll: new(true), Connections: 3}},
 		{Spec: flow.Spec{Poll: new(true), Pace: 500}},
 		{Spec: flow.Spec{Follow: new(true)}},
@@ -99,6 +102,12 @@ func TestTransactions(t *testing.T) {
 			}
 			if asked.Error != nil || answered.Error != nil || !asked.Alive || !answered.Alive {
 				t.Errorf("%q, %q", asked.Error, answered.Error)
+			}
+			alone := request.Connections <= max(1, request.Threads) && request.Poll == nil && !flow.On(request.Follow)
+			if !alone && got.Spun+answered.Transactions.Spun != 0 || netlink.Available && got.Wait != map[bool]string{
+				false: record.WaitSleep, true: record.WaitPoll}[flow.On(request.Poll)] {
+				t.Errorf("%d responses and %d requests came while threads spun, wait %q", got.Spun,
+					answered.Transactions.Spun, got.Wait)
 			}
 			if flow.On(request.Follow) != (strings.HasPrefix(asked.ModeNote, "asks on CPU ") &&
 				strings.HasPrefix(answered.ModeNote, "responds on CPU ")) {

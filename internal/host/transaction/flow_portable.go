@@ -39,6 +39,7 @@ type worker struct {
 	f     *rrFlow
 	conns []conn // of a requester
 	rate  limiter
+	spin  sched.Spin
 
 	mu      sync.Mutex
 	latency *stats.Counting // of transactions that completed in the window
@@ -54,6 +55,8 @@ func (e *Engine) OfferSocket(message.Cookie, int, int) (taken, more bool) { retu
 
 // ProcessesCPU returns 0: there are no worker processes.
 func (e *Engine) ProcessesCPU() int64 { return 0 }
+
+func (f *rrFlow) waits() string { return "" }
 
 func (f *rrFlow) makeWorkers() error {
 	o := f.Request

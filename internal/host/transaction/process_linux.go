@@ -281,7 +281,7 @@ func (s *processGroup) read() message.FlowEnd {
 	}
 	reports := s.callAll(func(int) task { return task{Read: true} })
 	out := message.FlowEnd{ID: s.Request.ID, Sends: s.Request.Sends, AtNs: sched.Now(), Alive: true}
-	t := &record.Transactions{Processes: len(reports), Polling: flow.On(s.Request.Poll)}
+	t := &record.Transactions{Processes: len(reports), Polling: flow.On(s.Request.Poll), Wait: record.WaitSleep}
 	out.Transactions = t
 	var latencies []*record.Distribution
 	var busy []int64

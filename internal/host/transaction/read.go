@@ -28,7 +28,8 @@ type counts struct {
 
 // Count fills in the counters.
 func (f *rrFlow) Count(out *message.FlowEnd) {
-	t := &record.Transactions{Connections: f.active.Load(), Opened: f.arrived.Load(), Polling: f.polls}
+	t := &record.Transactions{Connections: f.active.Load(), Opened: f.arrived.Load(), Polling: f.polls,
+		Wait: f.waits()}
 	out.Transactions = t
 	if f.isCRR() {
 		t.Connections, t.Opened = 0, 0
@@ -41,6 +42,8 @@ func (f *rrFlow) Count(out *message.FlowEnd) {
 			t.Connections += max(0, opened-w.closed.Load())
 		}
 		t.Failed += w.failed.Load()
+		spun, _ := w.spin.Counts()
+		t.Spun += spun
 		t.Unanswered += w.unanswered.Load()
 		t.Late += w.late.Load()
 		out.ReceivedBytes += w.received.Load()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/record"
 )
 
 // note describes where threads that follow their packets run.
@@ -50,4 +51,12 @@ func (e *Engine) ProcessesCPU() (ns int64) {
 		}
 	}
 	return ns
+}
+
+// waits returns how the threads wait.
+func (f *rrFlow) waits() string {
+	if f.polls {
+		return record.WaitPoll
+	}
+	return record.WaitSleep
 }

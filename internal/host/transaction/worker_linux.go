@@ -45,11 +45,13 @@ type worker struct {
 	wait     sched.Poller
 
 	emptyPolls int // since the latest poll with a result
+	spin       sched.Spin
 
 	binding sched.CPUBinding
 	cpu     atomic.Int64 // CPU that it is bound to plus 1; 0: none; negative: binding is not permitted
 
 	ownsProcessor bool         // whether it keeps a processor of the Go scheduler
+	spins         bool         // whether it may spin before it sleeps
 	thread        atomic.Int64 // thread ID while it runs
 	spent         atomic.Int64 // CPU time at the latest reading
 }
@@ -89,6 +91,7 @@ func (w *worker) onThread(wish bool, f func()) {
 		w.epoll.Raw = w.ownsProcessor
 	}
 	w.wait.Raw = w.ownsProcessor
+	w.spins = w.ownsProcessor && w.f.Request.Poll == nil && !w.f.follows
 	sched.SetTimerSlack(true)
 	defer sched.SetTimerSlack(false)
 	if w.part.size() >= maxConnecting {
@@ -113,15 +116,16 @@ func (w *worker) follow(fd int) {
 	}
 }
 
-// busy returns the CPU time that the worker has used. For a polling worker, polls without a result
-// are excluded.
+// busy returns the CPU time that the worker has used. Polls without a result, and the time for which it spun, are
+// excluded.
 func (w *worker) busy() int64 {
 	if w.f.polls {
 		return w.useful.Load()
 	}
 	if id := w.thread.Load(); id != 0 {
 		if cpu, ok := sched.ThreadCPU(int(id)); ok {
-			w.spent.Store(cpu)
+			_, spun := w.spin.Counts()
+			w.spent.Store(max(w.spent.Load(), cpu-spun))
 		}
 	}
 	return w.spent.Load()
@@ -130,7 +134,7 @@ func (w *worker) busy() int64 {
 // receive receives from the only socket. It waits there, or polls for a while.
 func (w *worker) receive(fd int, buffer []byte, poll bool) (int, error) {
 	if !poll {
-		return sock.Read(fd, buffer, w.ownsProcessor)
+		return w.read(fd, buffer)
 	}
 	var n int
 	var err error
@@ -142,6 +146,22 @@ func (w *worker) receive(fd int, buffer []byte, poll bool) (int, error) {
 	if err != nil {
 		sched.Yield()
 	}
+	return n, err
+}
+
+// read reads from the only socket. Where that is faster it spins before it sleeps.
+func (w *worker) read(fd int, buffer []byte) (n int, err error) {
+	if !w.spins {
+		return sock.Read(fd, buffer, w.ownsProcessor)
+	}
+	w.spin.Begin()
+	for err = syscall.EAGAIN; err == syscall.EAGAIN && w.spin.Again(); {
+		n, err = sock.TryRead(fd, buffer)
+	}
+	if err == syscall.EAGAIN {
+		n, err = sock.Read(fd, buffer, w.ownsProcessor)
+	}
+	w.spin.End()
 	return n, err
 }
 

@@ -34,5 +34,11 @@ func Nice() int { return 0 }
 // WithRealtime runs f; real-time priority is used on Linux only.
 func WithRealtime(f func()) { f() }
 
+// Spin never spins.
+type Spin struct{}
+
+// Counts returns 0.
+func (*Spin) Counts() (waits, ns int64) { return 0, 0 }
+
 // ReadWithin returns an error; only the guard of settings needs it, on Linux.
 func ReadWithin(*os.File, []byte, time.Duration) (int, error) { return 0, errors.ErrUnsupported }

@@ -124,6 +124,14 @@ var serviceOption = []*Option{
 	},
 }
 
+// pollConflict returns why the threads of a flow cannot poll.
+func pollConflict(s *Spec) string {
+	if On(s.Poll) && s.TLS != "" && s.TLS != TLSOff {
+		return ": with TLS, connections have no threads of their own"
+	}
+	return ""
+}
+
 // threadsConflict returns why the threads of a flow have nothing to do.
 func threadsConflict(s *Spec) string {
 	switch {

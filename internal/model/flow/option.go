@@ -402,7 +402,13 @@ var Options = fieldsOf(slices.Concat([]*Option{
 			return ""
 		},
 	},
-	{Key: "poll", Doc: "true: both ends poll their sockets instead of sleeping", Protocols: requests, Type: "bool"},
+	{
+		Key: "poll", Protocols: threaded, Type: "bool",
+		Doc: "true: threads poll their sockets instead of sleeping, of applications those of the client; false: " +
+			"they sleep at once",
+		Absent:   "a thread with one request at a time spins before it sleeps, where that is faster",
+		conflict: pollConflict,
+	},
 	{
 		Key: "follow", Type: "bool",
 		Doc: "true: each end's thread sleeps on the CPU that receives its packets, so that no other CPU has to be " +

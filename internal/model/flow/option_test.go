@@ -104,7 +104,7 @@ func TestChecks(t *testing.T) {
 			t.Errorf("%s: %+v is accepted", key, s)
 		}
 	}
-	if help := Find("poll").Help(); !strings.HasPrefix(help, "rr, udp-rr, crr: ") {
+	if help := Find("poll").Help(); !strings.HasPrefix(help, "rr, udp-rr, crr, dns, ") {
 		t.Errorf("help: %s", help)
 	}
 }

@@ -91,6 +91,13 @@ func (d *Datagrams) count(o *Datagrams, sign int64) {
 	d.LostInBuffer += sign * o.LostInBuffer
 }
 
+// How threads wait for responses.
+const (
+	WaitSleep = "sleep" // until the kernel wakes them
+	WaitSpin  = "spin"  // they read again and again for a while, before they would sleep
+	WaitPoll  = "poll"  // they read again and again, and never sleep
+)
+
 // Transactions has the counters of one end of a flow of requests and responses, from the start of
 // the flow.
 type Transactions struct {
@@ -113,6 +120,11 @@ type Transactions struct {
 	LongestWaitUs float64 `json:"longest_wait_us,omitempty"`
 	// Polling reports whether the threads poll; they are then always busy.
 	Polling bool `json:"polling,omitempty"`
+	// Wait is how the requesting threads waited for most responses: WaitSleep, WaitSpin or WaitPoll.
+	// Empty: each connection has a goroutine, which sleeps.
+	Wait string `json:"wait,omitempty" is:"words"`
+	// Spun counts waits that ended while the thread spun, before it would have slept.
+	Spun int64 `json:"spun,omitempty"`
 	// Application has further counters of an application protocol, at the requesting end. Nil for
 	// other flows.
 	Application *Application `json:"application,omitempty"`

@@ -54,6 +54,7 @@ func Counts(flows []record.Flow, windowS float64) (c record.Counts, err error) {
 			t.Connections += own.Connections
 			t.Opened += own.Opened
 			t.Processes = max(t.Processes, own.Processes)
+			t.Wait = own.Wait // the same for every flow: beside others, a flow does not spin
 			t.BytesPerConnection += own.BytesPerConnection * own.Connections
 		}
 	}

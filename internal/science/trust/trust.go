@@ -204,7 +204,7 @@ func generator(v view) (judged, bool) {
 	thread, threadHost := 0.0, ""
 	var load hostload.Usable
 	polling := slices.ContainsFunc(v.Flows, func(f record.Flow) bool {
-		return f.Transactions != nil && f.Transactions.Polling
+		return f.Transactions != nil && (f.Transactions.Polling || f.Transactions.Wait == record.WaitSpin)
 	})
 	for _, h := range v.Hosts {
 		if h.GeneratorCPU > thread {

@@ -102,7 +102,8 @@ func measured(m *export.Measurement) (parts [][]document.Block) {
 		parts = append(parts, measuredAddresses(m), countedByInterfaces(m))
 	}
 	parts = append(parts, measuredFlows(m)...)
-	last := append(movedBy(m), document.Statements("CPU", measureCPU(m))...)
+	last := append(movedBy(m), document.Statements("Wait", measuredWait(m)...)...)
+	last = append(last, document.Statements("CPU", measureCPU(m))...)
 	for _, e := range m.Ends {
 		if e.Others != nil {
 			who := words.Count(e.Others.Clients, "other client")

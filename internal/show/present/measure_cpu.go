@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"linerate/internal/model/record"
 	"linerate/internal/show/export"
 	"linerate/internal/show/number"
 	"linerate/internal/show/words"
@@ -45,6 +46,21 @@ func busyWith(m *export.Measurement, e export.End) (linerate, others float64) {
 		}
 	}
 	return e.CPUBusy * own / e.BusyCPUS, e.CPUBusy * max(0, e.BusyCPUS-own) / e.BusyCPUS
+}
+
+// measuredWait says how the requesting threads waited for responses, unless they slept.
+func measuredWait(m *export.Measurement) (texts []string) {
+	if m.Transactions == nil {
+		return nil
+	}
+	switch m.Transactions.Wait {
+	case record.WaitSpin:
+		texts = append(texts, "spin: a CPU was free, so a thread read again and again before it would have slept; "+
+			"latency has no time of waking it (with it: --poll=false), the CPU time has that of spinning")
+	case record.WaitPoll:
+		texts = append(texts, "poll: threads did not sleep; the CPU time has that of polling")
+	}
+	return texts
 }
 
 func measureCPU(m *export.Measurement) string {
