@@ -16,6 +16,7 @@ func (s *Script) assigned(n syntax.Node, by string) {
 		s.vars[name] = value{depends: "$" + name + ", which is set by " + fmt.Sprintf(by, s.line(n))}
 	}
 	syntax.Walk(n, func(n syntax.Node) bool {
+		s.spend(item)
 		switch n := n.(type) {
 		case *syntax.Assign:
 			if n.Name != nil {
@@ -44,7 +45,7 @@ func (s *Script) assigned(n syntax.Node, by string) {
 
 // assign sets a variable.
 func (s *Script) assign(a *syntax.Assign) {
-	if a.Name == nil || a.Naked {
+	if a.Name == nil || a.Naked || !s.spend(item) {
 		return
 	}
 	name := a.Name.Value
@@ -78,7 +79,8 @@ func (s *Script) assignment(a *syntax.Assign, was value) (v value, err error) {
 	}
 	if a.Append {
 		text = was.Str + text
-		assumed = slices.Concat(was.assumes, assumed)
+		s.spend(item * len(was.assumes))
+		assumed = sorted(was.assumes, assumed)
 	}
 	v = known(text)
 	v.assumes = assumed
@@ -92,6 +94,7 @@ func (s *Script) array(a *syntax.Assign, was value) (v value, err error) {
 		v.Kind, v.Map = expand.Associative, map[string]string{}
 	}
 	if a.Append {
+		s.spend(item * (len(was.List) + len(was.Map)))
 		v.List = slices.Clone(was.List)
 		maps.Copy(v.Map, was.Map)
 	}
@@ -119,6 +122,9 @@ func (s *Script) array(a *syntax.Assign, was value) (v value, err error) {
 
 // element returns an array with an element that is assigned.
 func (s *Script) element(a *syntax.Assign, was value, text string) (value, error) {
+	if !s.spend(item * (len(was.List) + len(was.Map))) {
+		return was, errFull
+	}
 	if was.Kind == expand.Associative {
 		w, is := a.Index.(*syntax.Word)
 		if !is {
@@ -155,6 +161,9 @@ func (s *Script) element(a *syntax.Assign, was value, text string) (value, error
 func (s *Script) declare(c *syntax.DeclClause) {
 	associative := false
 	for _, a := range c.Args {
+		if !s.spend(item) {
+			return
+		}
 		if a.Naked && a.Name == nil { // an option
 			associative = associative || strings.Contains(a.Value.Lit(), "A")
 			continue

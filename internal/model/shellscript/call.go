@@ -1,13 +1,14 @@
 package shellscript
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"linerate/internal/model/pattern"
 )
 
 // prefixes are commands that execute another one, with their options that take an argument.
@@ -32,12 +33,14 @@ func (s *Script) call(c *syntax.CallExpr, io stdio) {
 		return
 	}
 	words, assumed := s.fields(c.Args)
-	defer s.assuming(slices.Concat(assumed, io.assumed))()
+	assumed = sorted(assumed, io.assumed)
+	s.spend(item * len(assumed))
+	defer s.assuming(assumed)()
 	if io.out != nil {
-		io.out.assumed = append(io.out.assumed, slices.Concat(assumed, io.assumed)...)
+		io.out.assumed = append(io.out.assumed, assumed...)
 	}
 	if len(c.Assigns) > 0 { // which are for this command alone
-		vars := maps.Clone(s.vars)
+		vars := s.copied(s.vars)
 		defer func() { s.vars = vars }()
 		for _, a := range c.Assigns {
 			s.assign(a)
@@ -139,6 +142,7 @@ func (s *Script) function(c *syntax.CallExpr, f *function, args []Word, io stdio
 		s.event(c, Event{Skip: "functions that call each other this often are not followed"})
 		return
 	}
+	s.spend(item * len(args))
 	params := append([]Word{}, args...)
 	wasParams, wasAt, wasSource := s.params, s.at, s.source
 	s.params, s.at, s.source = params, f.at, f.source
@@ -363,6 +367,9 @@ func plainTexts(words []Word) (texts []string, on string) {
 	return texts, ""
 }
 
+// wide matches a directive of a format with a width of more than three digits.
+var wide = pattern.MustCompile(`%[-+ ]*[0-9]{4}`)
+
 // printf writes a format, again for all arguments.
 func (s *Script) printf(c *syntax.CallExpr, words []Word, io stdio) {
 	if len(words) > 0 && words[0].Text == "--" {
@@ -381,6 +388,10 @@ func (s *Script) printf(c *syntax.CallExpr, words []Word, io stdio) {
 		return
 	}
 	format, args := texts[0], append([]string{}, texts[1:]...)
+	if wide.MatchString(format) {
+		io.out.unknown(s.line(c), "a width above 999 in a format of printf")
+		return
+	}
 	var b strings.Builder
 	for again := true; again; {
 		text, used, err := expand.Format(nil, format, args)
@@ -390,8 +401,7 @@ func (s *Script) printf(c *syntax.CallExpr, words []Word, io stdio) {
 		}
 		b.WriteString(text)
 		args = args[used:]
-		s.work += len(text)
-		again = used > 0 && len(args) > 0 && s.work < maxWork
+		again = s.spend(parsing*len(format)+len(text)) && used > 0 && len(args) > 0
 	}
 	io.emit(b.String(), s.argumentRows(c, b.String()))
 }
@@ -412,14 +422,14 @@ func (s *Script) cat(c *syntax.CallExpr, words []Word, io stdio) {
 			return
 		}
 		files++
-		io.out.lines = append(io.out.lines, lines...)
+		io.out.add(lines)
 	}
 	switch {
 	case files > 0:
 	case !io.given:
 		io.out.unknown(s.line(c), "what cat reads")
 	default:
-		io.out.lines = append(io.out.lines, io.in...)
+		io.out.add(io.in)
 	}
 	io.out.open = false
 }
@@ -445,7 +455,7 @@ func (s *Script) tee(c *syntax.CallExpr, words []Word, io stdio) {
 		s.written(c, &Write{File: f, Append: adds, Lines: lines})
 	}
 	if io.out != nil {
-		io.out.lines = append(io.out.lines, lines...)
+		io.out.add(lines)
 		io.out.open = false
 	}
 }

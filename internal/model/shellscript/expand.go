@@ -31,6 +31,9 @@ type dependsError struct{ on string }
 
 func (e dependsError) Error() string { return e.on }
 
+// errFull is of what is not made because the script has cost as much as it may.
+var errFull = dependsError{"more words and text than are followed here"}
+
 // environment looks up variables for expansions, and notes the first one that is not known.
 type environment struct {
 	s *Script
@@ -38,6 +41,8 @@ type environment struct {
 	defaulted map[string]bool
 	missing   string
 	assumed   []string
+	// weight is the cost of a byte of a variable: that of patterns is higher.
+	weight int
 }
 
 // Get returns a variable. It never returns an unset home directory: the library would look for it
@@ -48,12 +53,12 @@ func (e *environment) Get(name string) expand.Variable {
 		return known("~" + user).Variable
 	}
 	if v, is := e.s.vars[name]; is {
-		e.s.work += len(v.Str)
+		bytes := len(v.Str) + item*(1+len(v.List)+len(v.Map)+len(v.assumes))
 		for _, element := range v.List {
-			e.s.work += len(element)
+			bytes += len(element)
 		}
-		if e.s.work > maxWork {
-			e.miss("more text than is followed here")
+		if !e.s.spend(e.weight * bytes) {
+			e.miss(errFull.on)
 			return expand.Variable{}
 		}
 		if v.depends != "" {
@@ -83,6 +88,10 @@ func (e *environment) miss(what string) {
 // Each has every variable, for ${!prefix*}.
 func (e *environment) Each(f func(string, expand.Variable) bool) {
 	for name, v := range e.s.vars {
+		if !e.s.spend(item) {
+			e.miss(errFull.on)
+			return
+		}
 		if !f(name, v.Variable) {
 			return
 		}
@@ -107,6 +116,9 @@ func (s *Script) param(name string) (v expand.Variable, on string, ok bool) {
 	}
 	switch n, err := strconv.Atoi(name); {
 	case name == "@" || name == "*":
+		if !s.spend(item * len(s.params)) {
+			return v, errFull.on, true
+		}
 		v = expand.Variable{Set: true, Kind: expand.Indexed}
 		for _, p := range s.params {
 			v.List = append(v.List, p.Text)
@@ -125,13 +137,19 @@ func (s *Script) param(name string) (v expand.Variable, on string, ok bool) {
 }
 
 // defaults lists the variables of words that the script does not set and that have a default there.
-// Own are variables that the library asks for itself and that a word refers to.
-func (s *Script) defaults(words []*syntax.Word) (names map[string]bool, own string) {
+// Own are variables that the library asks for itself and that a word refers to. Weight is the cost of a byte of a
+// variable in them.
+func (s *Script) defaults(words []*syntax.Word) (names map[string]bool, own string, weight int) {
+	weight = 1
 	for _, w := range words {
 		syntax.Walk(w, func(n syntax.Node) bool {
+			s.spend(item)
 			p, is := n.(*syntax.ParamExp)
 			if !is || p.Param == nil {
 				return true
+			}
+			if p.Exp != nil || p.Repl != nil {
+				weight = parsing
 			}
 			name := p.Param.Value
 			_, set := s.vars[name]
@@ -153,14 +171,17 @@ func (s *Script) defaults(words []*syntax.Word) (names map[string]bool, own stri
 			return true
 		})
 	}
-	return names, own
+	return names, own, weight
 }
 
 // expanding calls f with the configuration of expansions for words, and returns on what the result
 // depends. Assumed names the variables whose defaults were used.
 func (s *Script) expanding(words []*syntax.Word, f func(*expand.Config) error) (assumed []string, err error) {
-	defaulted, own := s.defaults(words)
-	env := &environment{s: s, defaulted: defaulted, missing: own}
+	if !s.spend(item) {
+		return nil, errFull
+	}
+	defaulted, own, weight := s.defaults(words)
+	env := &environment{s: s, defaulted: defaulted, missing: own, weight: weight}
 	defer func() {
 		if recover() != nil { // a library, and its input is untrusted
 			err = dependsError{"an expansion that is not known here"}
@@ -179,8 +200,14 @@ func (s *Script) expanding(words []*syntax.Word, f func(*expand.Config) error) (
 	for name := range defaulted {
 		env.assumed = append(env.assumed, "$"+name)
 	}
-	slices.Sort(env.assumed)
-	return slices.Compact(env.assumed), nil
+	assumed = sorted(env.assumed)
+	s.spend(item * len(assumed))
+	return assumed, nil
+}
+
+// sorted returns the names in lists, each once.
+func sorted(lists ...[]string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(lists...))))
 }
 
 // fields expands words to those of a command. A word that depends on something stays as it is
@@ -193,8 +220,8 @@ func (s *Script) fields(words []*syntax.Word) (list []Word, assumed []string) {
 				if err != nil {
 					return err
 				}
-				if s.work += len(text); s.work > maxWork || len(list)+len(texts) > maxFields {
-					return dependsError{"more words than are followed here"}
+				if !s.spend(item+len(text)) || len(list)+len(texts) > maxFields {
+					return errFull
 				}
 				texts = append(texts, text)
 			}
@@ -202,6 +229,9 @@ func (s *Script) fields(words []*syntax.Word) (list []Word, assumed []string) {
 		})
 		if err != nil {
 			list = append(list, Word{cut(s.source, w), err.Error()})
+			if len(list) > maxFields || s.work > maxWork {
+				return list, assumed
+			}
 			continue
 		}
 		assumed = append(assumed, assumes...)
@@ -221,7 +251,7 @@ func (s *Script) literal(w *syntax.Word) (text string, assumed []string, err err
 		text, err = expand.Literal(c, w)
 		return err
 	})
-	s.work += len(text)
+	s.spend(len(text))
 	return text, assumed, err
 }
 
@@ -231,6 +261,7 @@ func (s *Script) number(x syntax.ArithmExpr) (n int, err error) {
 		return 0, nil
 	}
 	syntax.Walk(x, func(n syntax.Node) bool {
+		s.spend(item)
 		if a, is := n.(*syntax.BinaryArithm); is && a.Op == syntax.Assgn {
 			if w, is := a.X.(*syntax.Word); is && syntax.ValidName(w.Lit()) {
 				s.vars[w.Lit()] = known("0") // the library looks at it before it is assigned
@@ -264,17 +295,18 @@ func (s *Script) document(r *syntax.Redirect) (lines []Line, assumed []string) {
 				line.Text, err = expand.Document(c, word)
 				return err
 			})
-			if assumed = append(assumed, assumes...); err != nil {
+			if assumed = sorted(assumed, assumes); err != nil {
 				line.Text, line.Depends = s.asWritten(parts), err.Error()
 			}
 		}
-		s.work += len(line.Text)
+		s.spend(item*(1+len(assumed)) + len(line.Text))
 		for i, text := range strings.Split(line.Text, "\n") { // of a variable with several lines
 			if i == 0 {
 				line.Text = text
 				lines = append(lines, line)
 				continue
 			}
+			s.spend(item)
 			lines = append(lines, Line{Text: text, At: line.At})
 		}
 		parts = nil
@@ -344,14 +376,18 @@ func quotes(delimiter *syntax.Word) bool {
 
 // substitute writes the output of a command substitution, if it is known.
 func (s *Script) substitute(w io.Writer, c *syntax.CmdSubst) error {
-	out := &capture{}
+	out := &capture{s: s}
 	s.apart(func() { s.stmts(c.Stmts, stdio{out: out}) })
 	for _, line := range out.lines {
 		if line.Depends != "" {
 			return dependsError{cut(s.source, c)}
 		}
 	}
-	_, err := io.WriteString(w, out.text())
+	text := out.text()
+	if !s.spend(len(text)) {
+		return errFull
+	}
+	_, err := io.WriteString(w, text)
 	return err
 }
 
@@ -360,7 +396,7 @@ func (s *Script) process(p *syntax.ProcSubst) (string, error) {
 	if p.Op != syntax.CmdIn {
 		return "", dependsError{cut(s.source, p)}
 	}
-	out := &capture{}
+	out := &capture{s: s}
 	s.apart(func() { s.stmts(p.Stmts, stdio{out: out}) })
 	name := fmt.Sprintf("/dev/fd/%d", 63+len(s.events))
 	s.files[name] = out.lines
@@ -370,15 +406,26 @@ func (s *Script) process(p *syntax.ProcSubst) (string, error) {
 
 // capture collects the output of commands.
 type capture struct {
+	s     *Script
 	lines []Line
 	open  bool // the last line has no end yet
 	// assumed names the variables that must not be given for lines to be what they are.
 	assumed []string
 }
 
+// add appends lines.
+func (c *capture) add(lines []Line) {
+	if c.s.spend(item * len(lines)) {
+		c.lines = append(c.lines, lines...)
+	}
+}
+
 // write appends text. At returns the line of the script of the n-th line of the text.
 func (c *capture) write(text string, at func(n int) int) {
 	if text == "" {
+		return
+	}
+	if !c.s.spend(len(text) + item*strings.Count(text, "\n")) {
 		return
 	}
 	parts := strings.Split(text, "\n")

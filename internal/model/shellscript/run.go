@@ -30,6 +30,9 @@ func (io stdio) emit(text string, at func(int) int) {
 func (s *Script) stmts(list []*syntax.Stmt, io stdio) {
 	for _, st := range list {
 		if at := max(s.ended, s.returned); at > 0 {
+			if !s.step(st) {
+				return
+			}
 			s.event(st, Event{Skip: fmt.Sprintf("it is never executed: line %d ends the script or the function", at)})
 			continue
 		}
@@ -38,12 +41,7 @@ func (s *Script) stmts(list []*syntax.Stmt, io stdio) {
 }
 
 func (s *Script) stmt(st *syntax.Stmt, io stdio) {
-	if s.steps++; s.steps > maxSteps || s.work > maxWork {
-		if !s.full {
-			s.full = true
-			s.event(st, Event{Skip: "the script does more than is followed here: this and what comes after it " +
-				"is not read"})
-		}
+	if !s.step(st) {
 		return
 	}
 	var outs []*syntax.Redirect
@@ -54,7 +52,7 @@ func (s *Script) stmt(st *syntax.Stmt, io stdio) {
 			io.given = true
 		case syntax.WordHdoc:
 			text, assumed, err := s.literal(r.Word)
-			in := &capture{}
+			in := &capture{s: s}
 			if err != nil {
 				in.unknown(s.line(r.Word), err.Error())
 			} else {
@@ -76,7 +74,7 @@ func (s *Script) stmt(st *syntax.Stmt, io stdio) {
 		}
 	}
 	if len(outs) > 0 {
-		out := &capture{}
+		out := &capture{s: s}
 		io.out = out
 		defer func() { // the last one has the text; the others are emptied, if they are not appended to
 			for i, r := range outs {
@@ -111,7 +109,7 @@ func (s *Script) redirect(st *syntax.Stmt, r *syntax.Redirect, out *capture) {
 // called.
 func (s *Script) assuming(names []string) (until func()) {
 	n := len(s.when)
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+	for _, name := range sorted(names) {
 		s.when = append(s.when, name+" not given")
 	}
 	return func() { s.when = s.when[:n] }
@@ -122,7 +120,7 @@ func (s *Script) written(n syntax.Node, w *Write) {
 	if discards(w.File.Text) {
 		return
 	}
-	if w.File.Depends == "" {
+	if w.File.Depends == "" && s.spend(item*len(w.Lines)) {
 		if !w.Append {
 			s.files[w.File.Text] = nil
 		}
@@ -204,9 +202,21 @@ func (s *Script) arithmetic(n syntax.Node, x syntax.ArithmExpr) {
 
 // apart follows commands whose changes of variables do not last: those of a subshell or a pipeline.
 func (s *Script) apart(f func()) {
-	vars, params, ended, returned := maps.Clone(s.vars), s.params, s.ended, s.returned
+	vars, params, ended, returned := s.copied(s.vars), s.params, s.ended, s.returned
 	f()
 	s.vars, s.params, s.ended, s.returned = vars, params, ended, returned
+}
+
+// copied returns a copy of variables.
+func (s *Script) copied(vars map[string]value) map[string]value {
+	cost := 0
+	for _, v := range vars {
+		cost += item * (1 + len(v.List) + len(v.Map))
+	}
+	if !s.spend(cost) {
+		return vars // nothing is followed that would see them
+	}
+	return maps.Clone(vars)
 }
 
 // under follows commands that are executed under a condition.
@@ -221,10 +231,12 @@ func (s *Script) under(when string, f func()) {
 // branches follows each of several branches from the same variables. What they leave differently is
 // not known afterwards.
 func (s *Script) branches(when string, io stdio, branches ...[]*syntax.Stmt) {
-	before := s.vars
-	after := maps.Clone(before)
+	before, after := s.vars, s.copied(s.vars)
 	for _, b := range branches {
-		s.vars = maps.Clone(before)
+		if s.work > maxWork {
+			break
+		}
+		s.vars = s.copied(before)
 		s.under(when, func() { s.stmts(b, io) })
 		for name, v := range s.vars {
 			if was, is := after[name]; !is || !equal(was, v) {
@@ -246,7 +258,7 @@ func equal(a, b value) bool {
 func (s *Script) binary(c *syntax.BinaryCmd, io stdio) {
 	switch c.Op {
 	case syntax.Pipe, syntax.PipeAll:
-		out := &capture{}
+		out := &capture{s: s}
 		s.apart(func() {
 			first := io
 			first.out = out

@@ -23,7 +23,7 @@ const (
 	maxBytes   = 256 << 10
 	maxNesting = 20000    // characters that may open a nested command
 	maxSteps   = 20000    // commands that are followed
-	maxWork    = 16 << 20 // bytes that expansions produce
+	maxWork    = 16 << 20 // bytes that following a script makes or looks at, see Script.spend
 	maxValue   = 64 << 10 // bytes of a variable
 	maxFields  = 4096     // words of a command
 	maxCalls   = 20       // functions that call each other
@@ -142,7 +142,7 @@ type Script struct {
 	ended, returned int
 
 	steps, work int
-	full        bool
+	full        bool // no more is followed
 	events      []Event
 }
 
@@ -152,6 +152,34 @@ type function struct {
 	source string
 	at     func(int) int
 	called bool
+}
+
+// What is spent beside bytes of text.
+const (
+	// item is about what a word, a line, a variable, a node of the syntax or a name in a list takes, in bytes.
+	item = 32
+	// parsing is the cost of a byte that is parsed or compared with a pattern, in bytes that are copied.
+	parsing = 16
+)
+
+// spend counts what following the script costs, in bytes that are copied. Every list and text that is made, copied or
+// walked is counted, as what is in the file may be repeated there in any way. It reports whether more is followed.
+func (s *Script) spend(bytes int) bool {
+	s.work = min(s.work, maxWork+1) + bytes
+	return s.work <= maxWork
+}
+
+// step counts a command. It reports whether it is followed, and says so once if it is not.
+func (s *Script) step(st *syntax.Stmt) bool {
+	s.steps++
+	if s.steps <= maxSteps && s.spend(item) {
+		return true
+	}
+	if !s.full {
+		s.full = true
+		s.event(st, Event{Skip: "the script does more than is followed here: this and what comes after it is not read"})
+	}
+	return false
 }
 
 // New returns a script without any part.
@@ -184,6 +212,9 @@ func (s *Script) Uncalled() (list []Event) {
 
 // nested follows text within the script, such as the argument of sh -c.
 func (s *Script) nested(text string, at func(int) int) {
+	if s.calls > 0 { // otherwise it is a part of the file
+		s.spend(parsing * len(text))
+	}
 	if s.calls >= maxCalls || len(text) > maxBytes || nesting(text) > maxNesting {
 		s.add(at(1), firstLine(text), Event{Skip: "the script is too long, or nested too deeply"})
 		return
@@ -252,6 +283,7 @@ func nesting(text string) (n int) {
 // add appends an event under the conditions that hold now.
 func (s *Script) add(at int, source string, e Event) {
 	e.At, e.Source = at, source
+	s.spend(item * (1 + len(s.when)))
 	if len(s.when) > 0 {
 		e.When = append([]string(nil), s.when...)
 	}

@@ -4,9 +4,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 var update = flag.Bool("update", false, "write what scripts are expected to do anew")
@@ -91,34 +92,67 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// TestBounded: no script takes long, or the whole stack, whatever it repeats or nests.
+// numbered returns n texts, joined, with a number in place of each #.
+func numbered(n int, text string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.ReplaceAll(text, "#", strconv.Itoa(i)))
+	}
+	return b.String()
+}
+
+// TestBounded: no script takes much memory, or the whole stack, whatever it repeats or nests.
 func TestBounded(t *testing.T) {
+	const megabytes = 512 // in all, of which most is soon free again
+	lines := "cat <<E > /x\n" + strings.Repeat("\n", 60000) + "E\n"
+	text, variables := "x="+strings.Repeat("a", 60000)+"\n", numbered(16000, "a#= ")+"\n"
 	for name, text := range map[string]string{
-		"nested":    strings.Repeat("(", maxBytes),
-		"some deep": strings.Repeat("( ", maxNesting-1),
-		"ifs":       strings.Repeat("if ", maxBytes/3),
-		"pipes":     strings.Repeat("a|", maxNesting/2) + "a",
-		"loops":     strings.Repeat("for i in {1..1000}; do ", 20) + "echo $i > /x; " + strings.Repeat("done; ", 20),
-		"doubling":  "x=aaaaaaaaaa; " + strings.Repeat("x=$x$x$x$x; ", 5000),
-		"much text": "x=" + strings.Repeat("a", 60000) + "; sysctl " + strings.Repeat("$x", 10000),
-		"calls":     "f() { f; f; f; }; f",
-		"forever":   "for ((;;)); do :; done; for ((i=0;1;i++)); do sysctl $i; done",
-		"braces":    "sysctl {1..9999999}{1..9999999}; echo {a..z}{a..z}{a..z}{a..z} > /x",
-		"branches":  strings.Repeat("x=1; if a; then x=2; fi; ", 8000),
-		"variables": strings.Repeat("x$i=1; ", 30000),
-		"printf":    "printf '%s\\n' {1..16000} > /x",
-		"escapes":   "echo -e '" + strings.Repeat(`\\n`, 60000) + "' > /x",
-		"exits":     "exit\n" + strings.Repeat("a\n", 60000),
-		"evals":     strings.Repeat("eval '", 30) + strings.Repeat("'", 30),
-		"heredoc":   "cat <<E > /x\n" + strings.Repeat("a $x\n", 40000) + "E\n",
+		"nested":         strings.Repeat("(", maxBytes),
+		"some deep":      strings.Repeat("( ", maxNesting-1),
+		"ifs":            strings.Repeat("if ", maxBytes/3),
+		"pipes":          strings.Repeat("a|", maxNesting/2) + "a",
+		"loops":          strings.Repeat("for i in {1..1000}; do ", 20) + "echo $i > /x; " + strings.Repeat("done; ", 20),
+		"doubling":       "x=aaaaaaaaaa; " + strings.Repeat("x=$x$x$x$x; ", 5000),
+		"much text":      text + "sysctl " + strings.Repeat("$x", 10000),
+		"calls":          "f() { f; f; f; }; f",
+		"forever":        "for ((;;)); do :; done; for ((i=0;1;i++)); do sysctl $i; done",
+		"braces":         "sysctl {1..9999999}{1..9999999}; echo {a..z}{a..z}{a..z}{a..z} > /x",
+		"branches":       strings.Repeat("x=1; if a; then x=2; fi; ", 8000),
+		"variables":      strings.Repeat("x$i=1; ", 30000),
+		"printf":         "printf '%s\\n' {1..16000} > /x",
+		"widths":         "printf '" + strings.Repeat("%999999s", 20000) + "' > /x",
+		"escapes":        "echo -e '" + strings.Repeat(`\\n`, 60000) + "' > /x",
+		"exits":          "exit\n" + strings.Repeat("a\n", 60000),
+		"returns":        "f() { return\n" + strings.Repeat("a\n", 60000) + "}\n" + strings.Repeat("f\n", 9000),
+		"evals":          strings.Repeat("eval '", 30) + strings.Repeat("'", 30),
+		"heredoc":        "cat <<E > /x\n" + strings.Repeat("a $x\n", 40000) + "E\n",
+		"doubled files":  "echo a > a\n" + strings.Repeat("cat a a > b; cat b b > a\n", 15),
+		"copied files":   lines + strings.Repeat("cat /x >> /y;", 9000),
+		"a file often":   lines + "cat " + strings.Repeat("/x ", 40000) + " > /y\n",
+		"many files":     "cat <<E | tee " + numbered(20000, "/f# ") + "\n" + strings.Repeat("\n", 60000) + "E\n",
+		"substitutions":  lines + ": " + strings.Repeat("$(cat /x)", 9000),
+		"empty lines":    "x='" + strings.Repeat("\n", 60000) + "'\n" + strings.Repeat("echo \"$x\" > /x\n", 250),
+		"empty words":    "for i in {1..4000}; do : " + strings.Repeat("'' ", 4000) + "\ndone",
+		"unknown words":  "for i in " + strings.Repeat("$a ", 4000) + "; do : " + strings.Repeat("$b ", 60000) + "\ndone",
+		"nested ifs":     strings.Repeat("if a;then b\n", 9000) + strings.Repeat("fi\n", 9000),
+		"subshells":      variables + strings.Repeat("(:)\n", 19000),
+		"alternatives":   variables + strings.Repeat("a||b\n", 9000),
+		"a line of them": variables + strings.Repeat("a||", 9000) + "b",
+		"assignments":    variables + strings.Repeat("a=1 b\n", 9000),
+		"names":          variables + ": " + strings.Repeat("${!a*}", 9000),
+		"local names":    "f() { local " + numbered(20000, "a# ") + "\n}\n" + strings.Repeat("f\n", 6000),
+		"defaults":       "x=" + numbered(5000, "${a#:-}") + "\n" + strings.Repeat("x+=$x;", 9000),
+		"elements":       "x=(" + strings.Repeat("'' ", 4000) + ")\n" + strings.Repeat("x[1]=\n", 19000),
+		"replacements":   text + ": " + strings.Repeat("${x//a/bbbb}", 9000),
 	} {
-		began := time.Now()
-		s := New(Bash)
-		events := s.Run(text, nil)
-		if took := time.Since(began); took > 20*time.Second {
-			t.Errorf("%s: %v", name, took)
-		} else if testing.Verbose() {
-			t.Logf("%s: %v, %d events", name, took, len(events))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		events := New(Bash).Run(text, nil)
+		runtime.ReadMemStats(&after)
+		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > megabytes {
+			t.Errorf("%s: %d MiB were allocated", name, took)
+		} else {
+			t.Logf("%s: %d MiB, %d events", name, took, len(events))
 		}
 	}
 }
