@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"linerate/internal/model/pattern"
+	"linerate/internal/model/shellscript"
 )
 
 // File is the parsed content of a file.
@@ -33,7 +34,8 @@ type File struct {
 	// Blank is set if the file has nothing but comments, and lines that are known to set nothing.
 	Blank bool
 
-	depth int // of files within files that it is in
+	depth   int // of files within files that it is in
+	scripts *shellscript.Budget
 }
 
 // Document is one of several documents in a file.

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/opsystem"
 	"linerate/internal/model/pattern"
+	"linerate/internal/model/shellscript"
 	"linerate/internal/model/source"
 )
 
@@ -76,13 +77,16 @@ func Formats() (list []Described) {
 }
 
 // Read parses a file. If system is empty, it is detected from the keys.
-func Read(name string, text []byte, system string) File { return read(name, string(text), system, 0) }
+func Read(name string, text []byte, system string) File {
+	return read(name, string(text), File{System: system, scripts: new(shellscript.Budget)})
+}
 
 // deepestFile bounds files within files: a script in a list of files in the data of a machine.
 const deepestFile = 4
 
-func read(name, text, system string, depth int) File {
-	f := File{Name: name, System: system, depth: depth}
+// read parses a file that is within another one, or its first.
+func read(name, text string, within File) File {
+	f := File{Name: name, System: within.System, depth: within.depth, scripts: within.scripts}
 	f.Format = recognise(name, text)
 	switch of := find(f.Format); {
 	case of == nil || of.read == nil:
@@ -92,7 +96,7 @@ func read(name, text, system string, depth int) File {
 	}
 	if f.System == "" {
 		if f.System = f.guess(); f.System != opsystem.Linux && f.Format == sysctlConf {
-			return read(name, text, f.System, depth) // by the rules of that system
+			return read(name, text, File{System: f.System, depth: f.depth, scripts: f.scripts}) // by the rules of that system
 		}
 	}
 	if f.Format == sysctlConf && f.System == opsystem.Linux {
@@ -110,7 +114,7 @@ func (f *File) nested(name, text string, at func(int) int) File {
 	if f.depth >= deepestFile {
 		inner.apart(Unread, 1, name, "a file within too many others")
 	} else {
-		inner = read(name, text, f.System, f.depth+1)
+		inner = read(name, text, File{System: f.System, depth: f.depth + 1, scripts: f.scripts})
 	}
 	for i := range inner.Lines {
 		l := &inner.Lines[i]

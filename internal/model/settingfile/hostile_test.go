@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"linerate/internal/model/shellscript"
 )
 
 // TestHostile reads texts that are made to be hard to read, under the names of all formats, and files within
@@ -46,6 +49,21 @@ func TestHostile(t *testing.T) {
 			}
 		}
 	}
+	// Many scripts together take no more than one.
+	script := "for i in {1..4000}; do : " + strings.Repeat("'' ", 200) + "; done\n"
+	for name, text := range map[string]string{
+		"x.md":         strings.Repeat("```sh\n"+script+"```\n", 300),
+		"x.yaml":       "#cloud-config\nruncmd:\n" + strings.Repeat("- |\n  "+script, 300),
+		"written.yaml": "#cloud-config\nwrite_files:\n" + strings.Repeat("- path: /x.sh\n  content: |\n    "+script, 300),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		Read(name, []byte(text), "")
+		runtime.ReadMemStats(&after)
+		if all := (after.TotalAlloc - before.TotalAlloc) >> 20; all > 512 {
+			t.Errorf("%s: %d MiB were allocated", name, all)
+		}
+	}
 	f := Read("x.yaml", []byte(deep), "")
 	if len(f.Lines) > 0 || f.Unread() == 0 {
 		t.Errorf("files within files: %+v", f)
@@ -64,7 +82,7 @@ func FuzzFormats(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which uint8, text string) {
 		of := formats[int(which)%len(formats)]
-		file := File{Name: "x", Format: of.name}
+		file := File{Name: "x", Format: of.name, scripts: new(shellscript.Budget)}
 		if of.read == nil {
 			file.documents(text)
 		} else {

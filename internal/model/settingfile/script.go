@@ -113,7 +113,7 @@ type scriptFileText struct {
 }
 
 func newScript(f *File, text string) *script {
-	return &script{f: f, follow: shellscript.New(shellscript.ShellOf(text)), files: map[string]*scriptFileText{},
+	return &script{f: f, follow: shellscript.New(shellscript.ShellOf(text), f.scripts), files: map[string]*scriptFileText{},
 		said: map[string]bool{}, gone: map[int]bool{}}
 }
 

@@ -83,7 +83,7 @@ func (s *Script) execute(c *syntax.CallExpr, words []Word, io stdio) {
 		return
 	}
 	command := &Command{Words: words, Root: root}
-	if io.given {
+	if io.given && s.spend(readLine*len(io.in)) {
 		command.Input = slices.Clip(io.in)
 		if command.Input == nil {
 			command.Input = []Line{}

@@ -229,7 +229,7 @@ func (s *Script) fields(words []*syntax.Word) (list []Word, assumed []string) {
 		})
 		if err != nil {
 			list = append(list, Word{cut(s.source, w), err.Error()})
-			if len(list) > maxFields || s.work > maxWork {
+			if len(list) > maxFields || s.spent() {
 				return list, assumed
 			}
 			continue

@@ -117,10 +117,10 @@ func (s *Script) assuming(names []string) (until func()) {
 
 // written notes text that is written to a file.
 func (s *Script) written(n syntax.Node, w *Write) {
-	if discards(w.File.Text) {
+	if discards(w.File.Text) || !s.spend(readLine*len(w.Lines)) {
 		return
 	}
-	if w.File.Depends == "" && s.spend(item*len(w.Lines)) {
+	if w.File.Depends == "" {
 		if !w.Append {
 			s.files[w.File.Text] = nil
 		}
@@ -233,7 +233,7 @@ func (s *Script) under(when string, f func()) {
 func (s *Script) branches(when string, io stdio, branches ...[]*syntax.Stmt) {
 	before, after := s.vars, s.copied(s.vars)
 	for _, b := range branches {
-		if s.work > maxWork {
+		if s.spent() {
 			break
 		}
 		s.vars = s.copied(before)

@@ -23,7 +23,7 @@ const (
 	maxBytes   = 256 << 10
 	maxNesting = 20000    // characters that may open a nested command
 	maxSteps   = 20000    // commands that are followed
-	maxWork    = 16 << 20 // bytes that following a script makes or looks at, see Script.spend
+	maxWork    = 16 << 20 // bytes that a Budget has, see Script.spend
 	maxValue   = 64 << 10 // bytes of a variable
 	maxFields  = 4096     // words of a command
 	maxCalls   = 20       // functions that call each other
@@ -141,9 +141,10 @@ type Script struct {
 	// ended is the line of the exit or return that was executed. 0: none.
 	ended, returned int
 
-	steps, work int
-	full        bool // no more is followed
-	events      []Event
+	steps  int
+	budget *Budget
+	full   bool // no more is followed
+	events []Event
 }
 
 // function is a function of a script.
@@ -158,16 +159,25 @@ type function struct {
 const (
 	// item is about what a word, a line, a variable, a node of the syntax or a name in a list takes, in bytes.
 	item = 32
+	// readLine is the cost of a line of an event, which is parsed.
+	readLine = 4 * item
 	// parsing is the cost of a byte that is parsed or compared with a pattern, in bytes that are copied.
 	parsing = 16
 )
 
+// Budget bounds what following several scripts costs together, such as those of a file. The zero value has spent
+// nothing.
+type Budget struct{ spent int }
+
 // spend counts what following the script costs, in bytes that are copied. Every list and text that is made, copied or
 // walked is counted, as what is in the file may be repeated there in any way. It reports whether more is followed.
 func (s *Script) spend(bytes int) bool {
-	s.work = min(s.work, maxWork+1) + bytes
-	return s.work <= maxWork
+	s.budget.spent = min(s.budget.spent, maxWork+1) + bytes
+	return !s.spent()
 }
+
+// spent reports whether no more is followed.
+func (s *Script) spent() bool { return s.budget.spent > maxWork }
 
 // step counts a command. It reports whether it is followed, and says so once if it is not.
 func (s *Script) step(st *syntax.Stmt) bool {
@@ -182,9 +192,10 @@ func (s *Script) step(st *syntax.Stmt) bool {
 	return false
 }
 
-// New returns a script without any part.
-func New(shell Shell) *Script {
-	return &Script{shell: shell, vars: map[string]value{}, funcs: map[string]*function{}, files: map[string][]Line{}}
+// New returns a script without any part, and with its part of a budget.
+func New(shell Shell, budget *Budget) *Script {
+	return &Script{shell: shell, vars: map[string]value{}, funcs: map[string]*function{}, files: map[string][]Line{},
+		budget: budget}
 }
 
 // Run follows a part of the script. At converts lines of text to lines of the file that has it; nil:

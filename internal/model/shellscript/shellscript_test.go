@@ -77,7 +77,7 @@ func TestScripts(t *testing.T) {
 		}
 		got += line
 		text := strings.ReplaceAll(strings.TrimSuffix(line[2:], "\n"), "¶", "\n")
-		s := New(ShellOf(text))
+		s := New(ShellOf(text), new(Budget))
 		for said := range strings.Lines(shown(s.Run(text, nil)) + shown(s.Uncalled())) {
 			got += "  " + said
 		}
@@ -128,6 +128,7 @@ func TestBounded(t *testing.T) {
 		"heredoc":        "cat <<E > /x\n" + strings.Repeat("a $x\n", 40000) + "E\n",
 		"doubled files":  "echo a > a\n" + strings.Repeat("cat a a > b; cat b b > a\n", 15),
 		"copied files":   lines + strings.Repeat("cat /x >> /y;", 9000),
+		"input":          lines + strings.Repeat("sysctl -p - < /x\n", 9000),
 		"a file often":   lines + "cat " + strings.Repeat("/x ", 40000) + " > /y\n",
 		"many files":     "cat <<E | tee " + numbered(20000, "/f# ") + "\n" + strings.Repeat("\n", 60000) + "E\n",
 		"substitutions":  lines + ": " + strings.Repeat("$(cat /x)", 9000),
@@ -147,7 +148,7 @@ func TestBounded(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		events := New(Bash).Run(text, nil)
+		events := New(Bash, new(Budget)).Run(text, nil)
 		runtime.ReadMemStats(&after)
 		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > megabytes {
 			t.Errorf("%s: %d MiB were allocated", name, took)
@@ -169,7 +170,7 @@ func FuzzRun(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s := New(ShellOf(text))
+		s := New(ShellOf(text), new(Budget))
 		last := strings.Count(text, "\n") + 1
 		for _, e := range append(s.Run(text, nil), s.Uncalled()...) {
 			parts := 0
