@@ -2,7 +2,6 @@ package application_test
 
 import (
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -173,54 +172,6 @@ func TestGone(t *testing.T) {
 	t.Cleanup(func() { second.Close() })
 	go second.Serve(again)
 	eventually(t, "it is back", func() bool { return e.Read()[0].Alive })
-}
-
-// TestHostile: whatever a server sends, a request ends within its time, and in words.
-func TestHostile(t *testing.T) {
-	endless := func(c net.Conn, text string) {
-		for {
-			if _, err := io.WriteString(c, text); err != nil {
-				return
-			}
-		}
-	}
-	for name, serve := range map[string]func(net.Conn){
-		"silence": func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
-		"close":   func(net.Conn) {},
-		"endless header": func(c net.Conn) {
-			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n")
-			endless(c, "X-A: "+strings.Repeat("a", 1000)+"\r\n")
-		},
-		"endless line": func(c net.Conn) { endless(c, strings.Repeat("a", 1000)) },
-		"endless body": func(c net.Conn) {
-			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
-			endless(c, strings.Repeat("b", 1000))
-		},
-		"negative length": func(c net.Conn) {
-			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n")
-		},
-		"bad chunks": func(c net.Conn) {
-			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
-		},
-		"zeros":            func(c net.Conn) { endless(c, string(make([]byte, 1000))) },
-		"endless greeting": func(c net.Conn) { endless(c, "220-"+strings.Repeat("g", 500)+"\r\n") },
-	} {
-		for _, spec := range []flow.Spec{{Protocol: flow.HTTP}, {Protocol: flow.HTTP2},
-			{Protocol: flow.HTTP, TLS: flow.TLSFull}, {Protocol: flow.SMTP}, {Protocol: flow.DNSTCP},
-			{Protocol: flow.DoT}} {
-			t.Run(spec.Protocol+spec.TLS+" "+name, func(t *testing.T) {
-				t.Parallel()
-				to := accepting(t, func(_ int, c net.Conn) { serve(c) })
-				var e interface{ Close() }
-				var failed *message.Error
-				ends(t, "the first request", func() { e, failed = asking(t, spec, to) })
-				if failed == nil || strings.ContainsAny(failed.Error(), "\x00\r") || len(failed.Error()) > 300 {
-					t.Errorf("%v", failed)
-				}
-				ends(t, "closing", e.Close)
-			})
-		}
-	}
 }
 
 // TestCloseWhileOpening: closing ends what is being opened, of each protocol.

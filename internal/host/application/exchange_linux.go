@@ -98,7 +98,10 @@ func (l *loop) flushDatagrams(c *client) {
 		case err == nil:
 			l.f.counts.written.Add(int64(ends[n-1]))
 		case err == syscall.EAGAIN || err == syscall.EINTR:
-			l.stuck = append(l.stuck, c.index)
+			if !c.stuck {
+				c.stuck = true
+				l.stuck = append(l.stuck, c.index)
+			}
 			return
 		case err == syscall.ENOBUFS:
 			n = most // as lost
@@ -150,9 +153,12 @@ func (l *loop) segment(c *client, size int) bool {
 	return true
 }
 
-// receive reads from a stream.
+// receive reads from a stream, until the server has said that it ends the connection.
 func (l *loop) receive(c *client) {
 	for range mostReads {
+		if c.over {
+			return // what follows belongs to no request
+		}
 		var n int
 		var err error
 		body := c.conn.parser.Body()
@@ -200,9 +206,8 @@ func (l *loop) parse(c *client, b []byte) bool {
 			return false
 		}
 		b = b[n:]
-		l.happened(c, e)
-		if c.over {
-			break // what follows belongs to no request
+		if l.happened(c, e); c.over {
+			break
 		}
 	}
 	return true

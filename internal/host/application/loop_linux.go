@@ -46,7 +46,7 @@ type loop struct {
 	clients   []client
 	free      queue   // clients that wait for the next time of the schedule, in turn
 	resting   queue   // clients that wait after a failure, in the order of its time
-	stuck     []int32 // clients whose datagrams found no room
+	stuck     []int32 // clients whose datagrams found no room, each once
 	first     *Call   // the unanswered requests in the order of beginning
 	final     *Call
 	now       int64
@@ -88,6 +88,7 @@ type client struct {
 	retired bool // no further request may use the connection
 	over    bool // the server ends it, and answers nothing more
 	queued  bool // it is in free
+	stuck   bool // it is in stuck
 }
 
 // opened is a connection that a goroutine has opened.
@@ -285,6 +286,7 @@ func (l *loop) beginDue() time.Duration {
 		again := slices.Clone(l.stuck)
 		l.stuck = l.stuck[:0]
 		for _, i := range again {
+			l.clients[i].stuck = false
 			l.flush(&l.clients[i])
 		}
 	}

@@ -90,6 +90,35 @@ func TestSurplusEndsTheConnection(t *testing.T) {
 	}
 }
 
+// TestNothingFollowsTheLast: what a server sends behind the answer that ends the connection is no answer, however long
+// that one is.
+func TestNothingFollowsTheLast(t *testing.T) {
+	t.Parallel()
+	for _, spec := range modes {
+		for _, size := range []int{10, 40_000, 100_000} {
+			to := secured(t, spec, func(c net.Conn) {
+				requests := bufio.NewReader(c)
+				for n := range 3 {
+					if _, err := http.ReadRequest(requests); err != nil {
+						return
+					}
+					if n == 0 { // the one that opens the connection
+						_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+					}
+				}
+				fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s%s", size,
+					strings.Repeat("b", size), "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")
+				_, _ = io.Copy(io.Discard, c)
+			})
+			spec.Protocol, spec.Pipeline, spec.Pace = flow.HTTP, 2, 0
+			x := served(t, spec, to, 500*time.Millisecond)
+			if x.Application.Outcomes["500"] > 0 || x.Done == 0 {
+				t.Errorf("tls %q, %d bytes: %v", spec.TLS, size, x.Application.Outcomes)
+			}
+		}
+	}
+}
+
 // TestAnswersAreTheirs: each of many transactions of a session gets its own answer, whichever of them reads it.
 func TestAnswersAreTheirs(t *testing.T) {
 	t.Parallel()

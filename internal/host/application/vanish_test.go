@@ -16,6 +16,8 @@ import (
 	"linerate/internal/host/application"
 	"linerate/internal/host/application/dns"
 	"linerate/internal/host/application/mail"
+	"linerate/internal/host/application/memcached"
+	"linerate/internal/host/application/redis"
 	"linerate/internal/host/application/web"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/unit"
@@ -26,6 +28,12 @@ import (
 var asks = map[string]func(t *testing.T, conn net.Conn, requests int){
 	flow.HTTP: func(t *testing.T, conn net.Conn, _ int) {
 		fmt.Fprint(conn, strings.Repeat("GET / HTTP/1.1\r\nHost: x\r\n\r\n", 2))
+	},
+	flow.Redis: func(_ *testing.T, conn net.Conn, requests int) {
+		fmt.Fprint(conn, strings.Repeat("*1\r\n$4\r\nPING\r\n", requests))
+	},
+	flow.Memcached: func(_ *testing.T, conn net.Conn, requests int) {
+		fmt.Fprint(conn, strings.Repeat("get k\r\n", requests))
 	},
 	flow.SMTP: func(t *testing.T, conn net.Conn, _ int) {
 		fmt.Fprint(conn, "EHLO x\r\nMAIL FROM:<a@example.net>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n\r\nx\r\n.\r\nNOOP\r\n")
@@ -67,7 +75,15 @@ func httpRequest(t *testing.T) *http.Request {
 // TestWorkEndsWithItsClient: what a server does for a client ends when its connection does, also if the answer is to
 // take an hour.
 func TestWorkEndsWithItsClient(t *testing.T) {
-	for protocol, ask := range asks {
+	for _, p := range flow.Protocols {
+		protocol, ask := p.Name, asks[p.Name]
+		switch {
+		case !p.Application || p.Transport != flow.TCP || p.Encrypted: // TLS ends as what is in it
+			continue
+		case ask == nil:
+			t.Errorf("%s: no client asks", protocol)
+			continue
+		}
 		for how, linger := range map[string]int{"RST": 0, "FIN": -1} {
 			t.Run(protocol+" "+how, func(t *testing.T) { workEnds(t, protocol, ask, linger) })
 		}
@@ -89,6 +105,10 @@ func workEnds(t *testing.T, protocol string, ask func(*testing.T, net.Conn, int)
 		serving = dns.Protocol{}
 	case flow.SMTP:
 		serving = mail.Protocol{}
+	case flow.Redis:
+		serving = redis.Protocol{}
+	case flow.Memcached:
+		serving = memcached.Protocol{}
 	}
 	spec := flow.Spec{Protocol: protocol, Pipeline: requests, Think: unit.Duration(time.Hour), Connections: clients}
 	ctx, cancel := context.WithCancel(t.Context())

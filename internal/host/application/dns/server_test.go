@@ -6,6 +6,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"linerate/internal/host/application"
+	"linerate/internal/host/application/applicationtest"
 	"linerate/internal/model/flow"
 )
 
@@ -37,4 +38,35 @@ func TestEDNS(t *testing.T) {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
+}
+
+// FuzzAnswers: any bytes of a stream are found the same in pieces as at once, and none of a datagram makes trouble.
+func FuzzAnswers(f *testing.F) {
+	framed, err := newCodec(flow.Spec{Protocol: flow.DNSTCP, Names: []string{"*.a.test", "b.test"}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	alone := &codec{queries: framed.queries}
+	query := framed.Append(nil, application.Request{ID: 7})
+	answer, err := respond(query[2:], true)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(answer))
+	f.Add("\x00\x0c\x00\x00\x80\x05\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff")
+	f.Fuzz(func(t *testing.T, stream string) {
+		applicationtest.Pieces(t, framed, stream)
+		if len(stream) == 0 {
+			return
+		}
+		pending := application.NewPending(4)
+		call := pending.Add()
+		message := []byte(stream)
+		if len(message) > 1 { // the ID is known to a host in between
+			message[0], message[1] = byte(call.ID>>8), byte(call.ID)
+		}
+		if n, e, err := alone.Parser().Next(message, &pending); n != len(message) || err != nil || !e.Late && e.Call != call {
+			t.Errorf("%x: %d, %+v, %v", message, n, e, err)
+		}
+	})
 }

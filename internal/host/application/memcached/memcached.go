@@ -81,6 +81,7 @@ func (p *parser) Next(b []byte, pending *application.Pending) (n int, e applicat
 	case len(words) > 0 && (string(words[0]) == "ERROR" || string(words[0]) == "SERVER_ERROR" ||
 		string(words[0]) == "CLIENT_ERROR"):
 		e.Done, e.Outcome, e.Failed = true, string(words[0]), true
+		p.value = false
 	default:
 		return n, e, fmt.Errorf("unexpected reply %q", line)
 	}
