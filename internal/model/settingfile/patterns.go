@@ -33,11 +33,14 @@ func Expand(files []File, of func(pattern string) []string) {
 	named := map[string]bool{}
 	for i := range files { // systemd-sysctl(8) keeps one line for each name, the last
 		f := &files[i]
+		first := map[string]int{} // lines that name a parameter
+		for _, l := range slices.Backward(f.Lines) {
+			if l.listed {
+				first[l.Key] = l.Line
+			}
+		}
 		for _, l := range f.Excludes {
-			before := named[l.Key] || slices.ContainsFunc(f.Lines, func(o Line) bool {
-				return o.listed && o.Key == l.Key && o.Line < l.Line
-			})
-			if before {
+			if at, is := first[l.Key]; named[l.Key] || is && at < l.Line {
 				f.apart(Odd, l.Line, "-"+l.Key, "systemd-sysctl(8) then does not set "+l.Key+
 					", which a line before does, and sysctl(8) sets it")
 			}
