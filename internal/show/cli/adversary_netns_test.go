@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -337,6 +338,10 @@ func (m *mutator) connection(ctx context.Context, client net.Conn) {
 		from, to = to, from
 	}
 	go func() {
+		if m.number(4) == 0 { // what is answered is not read from some byte on
+			_, _ = io.CopyN(from, to, int64(m.number(1<<m.number(20))))
+			<-ctx.Done()
+		}
 		_, _ = io.Copy(from, to)
 		from.Close()
 	}()
@@ -361,10 +366,17 @@ func (m *mutator) connection(ctx context.Context, client net.Conn) {
 	}
 }
 
+// digits matches a number in a text, and numbers are those that lengths and counts must not have.
+var (
+	digits  = regexp.MustCompile(`[0-9]+`)
+	numbers = []string{"", "-1", "-2147483649", "0", "00000000001", "4096", "65536", "536870912", "4294967296",
+		"9223372036854775807", "18446744073709551616", strings.Repeat("9", 5000), "1e9", "0x7fffffff"}
+)
+
 // change returns what is sent instead of said; nil: nothing more is.
 func (m *mutator) change(ctx context.Context, to net.Conn, said []byte) []byte {
 	at := m.number(len(said))
-	switch m.number(10) {
+	switch m.number(11) {
 	case 0: // some bits
 		for range 1 + m.number(4) {
 			said[m.number(len(said))] ^= 1 << m.number(8)
@@ -404,6 +416,11 @@ func (m *mutator) change(ctx context.Context, to net.Conn, said []byte) []byte {
 	case 9: // FIN
 		_, _ = to.Write(said[:at])
 		return nil
+	case 10: // another number, in a text
+		if number := digits.FindIndex(said); number != nil {
+			other := numbers[m.number(len(numbers))]
+			said = slices.Concat(said[:number[0]], []byte(other), said[number[1]:])
+		}
 	}
 	return said
 }
