@@ -36,6 +36,7 @@ a trust check failed in one of them.`,
 			if runs[0].ID == runs[1].ID {
 				return usageError(errors.New("both are the run " + runs[0].ID + ": expected two runs"))
 			}
+			defer computing()()
 			comparison := compare.Runs(wording.Run(runs[0]), wording.Run(runs[1]))
 			comparison.Answer = present.ComparisonAnswer(comparison)
 			comparison.From.Answer, comparison.To.Answer = answer.Run(runs[0]).Headline, answer.Run(runs[1]).Headline

@@ -197,6 +197,7 @@ func studyOf(flags *pflag.FlagSet, args []string) *study.Study {
 	if err != nil {
 		return nil
 	}
+	defer computing()()
 	s, _ := study.Parse(file, text)
 	return s
 }

@@ -218,6 +218,7 @@ func provenBy(ctx context.Context, run *record.Run, fix *remedy.Fix) []*record.R
 
 // find returns the recommended fix, or that of the finding that was named.
 func (f fixFlags) find(run *record.Run, finding []string) (*remedy.Fix, error) {
+	defer computing()()
 	conclude.Conclude(run) // findings of an older version have no settings
 	run = wording.Run(run)
 	var ids []string

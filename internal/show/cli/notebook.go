@@ -69,7 +69,7 @@ func storedRuns(ctx context.Context, references ...string) ([]*record.Run, error
 		return nil, err
 	}
 	defer store.Close()
-	saveMemory()
+	defer computing()()
 	var runs []*record.Run
 	for _, reference := range references {
 		id, err := findRun(ctx, store, reference)

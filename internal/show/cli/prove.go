@@ -181,8 +181,7 @@ func (f proveFlags) derive(ctx context.Context, s streams, args []string) (p *pr
 	default:
 		var runs []*record.Run
 		if runs, err = runsWithTrials(ctx, cmp.Or(f.run, "latest")); err == nil {
-			from = runs[0]
-			conclude.Conclude(from) // findings of an older version have no settings
+			from = concluded(runs[0])
 		}
 	}
 	if err != nil {
@@ -361,4 +360,11 @@ func (f proveFlags) again(args []string) string {
 	return strings.Join(append(words,
 		spelled(f.flags, append([]string{"run", "treatment", "host", "via", "network", "duration", "yes", "set"},
 			designFlags...)...)...), " ")
+}
+
+// concluded returns a run with conclusions: findings of an older version have no settings.
+func concluded(run *record.Run) *record.Run {
+	defer computing()()
+	conclude.Conclude(run)
+	return run
 }

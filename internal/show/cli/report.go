@@ -70,6 +70,7 @@ Exit status: 0; 3 when a trust check of the run failed.`,
 					shown = paths.Page
 				}
 			}
+			defer computing()()
 			if err := s.showRun(run, asJSON, shown); err != nil {
 				return err
 			}

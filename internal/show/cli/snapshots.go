@@ -22,6 +22,7 @@ func readSnapshot(in io.Reader, file string) (snapshot netstate.HostSnapshot, er
 	if err != nil {
 		return snapshot, err
 	}
+	defer computing()()
 	if snapshot, err = netstate.ParseHostSnapshot(text); err != nil {
 		return snapshot, cmp.Or(notSnapshot(file, text), fmt.Errorf("%s: %w", file, err))
 	}
