@@ -211,7 +211,7 @@ func (s *Script) apart(f func()) {
 func (s *Script) copied(vars map[string]value) map[string]value {
 	cost := 0
 	for _, v := range vars {
-		cost += item * (1 + len(v.List) + len(v.Map))
+		cost += item / 2 * (1 + len(v.List) + len(v.Map)) // it shares the texts
 	}
 	if !s.spend(cost) {
 		return vars // nothing is followed that would see them
