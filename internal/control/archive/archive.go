@@ -40,7 +40,7 @@ const (
 	largestMember    = 16 << 20  // bytes of a member that is read
 	largestPerhaps   = 1 << 20   // bytes of a member that is read to see whether its format is known
 	mostText         = 128 << 20 // bytes of all members that are read
-	mostUnpacked     = 4 << 30   // bytes that come out of a decompressor
+	mostUnpacked     = 4 << 30   // bytes that come out of a decompressor, or of members that are read
 	largestDirectory = 24 << 20  // bytes of the directory of a zip archive
 	largestZip       = 64 << 20  // bytes of a zip archive that is in a pipe or in another archive
 	deepest          = 2         // archives in archives
@@ -260,7 +260,7 @@ func (r *reader) stream(from io.Reader, within, name string, depth int) (err err
 
 func allZero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
-// metered counts what comes out of a decompressor, and ends when it is too much or the context ends.
+// metered counts what comes out of a decompressor or a member, and ends when it is too much or the context ends.
 type metered struct {
 	r    *reader
 	from io.Reader
@@ -403,6 +403,9 @@ func (r *reader) member(name string, from io.Reader, modified time.Time, depth i
 		}
 	}
 	m := pasted.Member{Path: name, Time: modified}
+	if from != nil {
+		from = &metered{r: r, from: from} // a sparse file has bytes that are nowhere else
+	}
 	switch {
 	case from == nil:
 	case pasted.KnownMember(name):

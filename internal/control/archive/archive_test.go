@@ -230,6 +230,26 @@ func zeros(t testing.TB, name string, size int64) io.Reader {
 	return io.MultiReader(parts...)
 }
 
+// sparse is the head of a member of tar that is 4 GiB of nothing (GNU tar, "Sparse Formats").
+func sparse(t testing.TB, name string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := tar.NewWriter(&b).WriteHeader(&tar.Header{Name: name, Mode: 0o644, Format: tar.FormatGNU}); err != nil {
+		t.Fatal(err)
+	}
+	head := b.Bytes()
+	head[156] = tar.TypeGNUSparse
+	copy(head[386:], "40000000000\x0000000000000\x00") // a part of no bytes at the end
+	copy(head[483:], "40000000000\x00")
+	copy(head[148:], "        ")
+	sum := 0
+	for _, c := range head {
+		sum += int(c)
+	}
+	copy(head[148:], fmt.Sprintf("%06o\x00 ", sum))
+	return head
+}
+
 // used returns how much memory a function takes from the system.
 func used(f func()) int64 {
 	var before, after runtime.MemStats
@@ -290,6 +310,8 @@ func TestBombs(t *testing.T) {
 		"10 GB of zeros in a known member": {zeros(t, "nas/proc/net/softnet_stat", 10<<30),
 			"it has more than is read: 4096 MiB unpacked"},
 		"10 GB of zeros in another member": {zeros(t, "nas/disk.img", 10<<30),
+			"it has more than is read: 4096 MiB unpacked"},
+		"10 GB in sparse files": {bytes.NewReader(bytes.Repeat(sparse(t, "nas/proc/net/softnet_stat"), 100)),
 			"it has more than is read: 4096 MiB unpacked"},
 		"a directory of 30 MB": {bytes.NewReader(many), "its directory has more than 24 MiB"},
 		"a zip bomb": {bytes.NewReader(big("nas/proc/net/softnet_stat")),
