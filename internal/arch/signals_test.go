@@ -48,7 +48,8 @@ func TestSignalsEndComputing(t *testing.T) {
 						break
 					}
 					if found++; !said {
-						t.Errorf("%s: %s.%s without defer computing()()", s.fset.Position(call.Pos()), from.Name, of.Sel.Name)
+						t.Errorf("%s: %s.%s without defer computing()()", s.fset.Position(call.Pos()), from.Name,
+							of.Sel.Name)
 					}
 				}
 				return true

@@ -96,7 +96,8 @@ func read(name, text string, within File) File {
 	}
 	if f.System == "" {
 		if f.System = f.guess(); f.System != opsystem.Linux && f.Format == sysctlConf {
-			return read(name, text, File{System: f.System, depth: f.depth, scripts: f.scripts}) // by the rules of that system
+			// By the rules of that system.
+			return read(name, text, File{System: f.System, depth: f.depth, scripts: f.scripts})
 		}
 	}
 	if f.Format == sysctlConf && f.System == opsystem.Linux {

@@ -113,8 +113,8 @@ type scriptFileText struct {
 }
 
 func newScript(f *File, text string) *script {
-	return &script{f: f, follow: shellscript.New(shellscript.ShellOf(text), f.scripts), files: map[string]*scriptFileText{},
-		said: map[string]bool{}, gone: map[int]bool{}}
+	return &script{f: f, follow: shellscript.New(shellscript.ShellOf(text), f.scripts),
+		files: map[string]*scriptFileText{}, said: map[string]bool{}, gone: map[int]bool{}}
 }
 
 // run reads a part of the script. At converts its lines to those of the file; nil: they are the same.

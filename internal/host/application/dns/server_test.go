@@ -65,7 +65,8 @@ func FuzzAnswers(f *testing.F) {
 		if len(message) > 1 { // the ID is known to a host in between
 			message[0], message[1] = byte(call.ID>>8), byte(call.ID)
 		}
-		if n, e, err := alone.Parser().Next(message, &pending); n != len(message) || err != nil || !e.Late && e.Call != call {
+		n, e, err := alone.Parser().Next(message, &pending)
+		if n != len(message) || err != nil || !e.Late && e.Call != call {
 			t.Errorf("%x: %d, %+v, %v", message, n, e, err)
 		}
 	})
