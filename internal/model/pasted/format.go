@@ -48,8 +48,9 @@ type format struct {
 	// bounded says that the format keeps a summary of bounded size of any number of lines. Of others, lines
 	// after the first mostRows that are used are not read.
 	bounded bool
-	// shapeless says that only a command or a file's name tells the format.
-	shapeless bool
+	// shapeless says that only a command or a file's name tells the format, and ignores that no line of it has a
+	// meaning, whatever it is.
+	shapeless, ignores bool
 }
 
 // mark is what becomes of a line.

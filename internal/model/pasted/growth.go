@@ -201,6 +201,7 @@ func repeats(pieces []piece) bool {
 func piecesOf(text string, quoted int) (list []piece) {
 	now := map[string]moment{} // of each host
 	host, slept, first, gap, begun := "", 0.0, "", true, false
+	dated := 0 // the line with a time within the output of a command; 0: none precedes
 	list = append(list, piece{of: " ", command: "the same"})
 	n := -1
 	for text := range strings.Lines(text) {
@@ -256,7 +257,9 @@ func piecesOf(text string, quoted int) (list []piece) {
 			if now[host] = at; last.from == n && !strings.HasPrefix(last.command, "date") {
 				last.at = at // the first line of an output is its time
 			}
-			slept = 0
+			if slept = 0; first != "" && last.of != "" {
+				dated = n
+			}
 			if last.command == "the same" {
 				last.to = n
 				list, first = append(list, piece{from: n + 1, of: " ", command: "the same", at: at}), ""
@@ -265,14 +268,18 @@ func piecesOf(text string, quoted int) (list []piece) {
 		}
 		begun = begun || len(list) == 1
 		if first == "" {
-			first = headKey(line)
-		} else if last.of != "" && (last.step > 0 || last.command == "the same") && headKey(line) == first {
+			first = line
+		} else if again := *last; last.of != "" && dated > 0 && uncounted(line) == uncounted(first) {
+			last.to = dated
+			again.from, again.at = dated, now[host]
+			list = append(list, again)
+		} else if last.of != "" && (last.step > 0 || last.command == "the same") && headKey(line) == headKey(first) {
 			last.to = n
-			again := *last
 			again.from = n
 			again.at.s += last.step
 			list = append(list, again)
 		}
+		dated = 0
 	}
 	list[len(list)-1].to = n + 1
 	if !begun { // there is nothing before the first command
@@ -291,6 +298,9 @@ func headKey(line string) string {
 	}
 	return line
 }
+
+// uncounted returns a line without the number at its end, as the rows of a driver's counters have one.
+func uncounted(line string) string { return strings.TrimRight(headKey(line), "0123456789") }
 
 // fileTime returns the time in the name of a file that head(1) and tail(1) print.
 func fileTime(line string) (at moment, is bool) {

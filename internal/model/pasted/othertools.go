@@ -17,7 +17,7 @@ var _ = register(
 
 // ignoredAll returns a format that ignores all lines behind its commands, and of its files.
 func ignoredAll(name string, is func(command) bool, files ...string) *format {
-	return &format{name: name, system: several, command: is, files: files, shapeless: true,
+	return &format{name: name, system: several, command: is, files: files, shapeless: true, ignores: true,
 		row: reads(func(m *machine, line string) bool { return !claimed(line, name) && m.ignore() })}
 }
 

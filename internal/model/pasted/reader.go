@@ -257,7 +257,7 @@ func (r *reader) ordered(list []*format) []*format {
 	if r.now == nil || r.gap || r.now.last == nil || len(list) < 2 {
 		return list
 	}
-	if i := slices.Index(list, r.now.last); i > 0 {
+	if i := slices.Index(list, r.now.last); i > 0 && !r.now.last.ignores {
 		ordered := make([]*format, 0, len(list))
 		ordered = append(ordered, list[i])
 		ordered = append(ordered, list[:i]...)
@@ -442,7 +442,7 @@ func (r *reader) keep(m *machine, f *format) {
 	if !slices.Contains(r.all, m) && len(r.all) < mostMachines {
 		r.all = append(r.all, m)
 	}
-	if f.part != "nics" {
+	if f.part != "nics" && !f.ignores {
 		m.block = ""
 	}
 	m.has[f], m.last = true, f

@@ -134,7 +134,8 @@ func prompted(line string) (s start, is bool) {
 // systemNames begin lines about a kernel and its build, which look like a prompt: "FreeBSD 14.0-RELEASE #0".
 var systemNames = []string{"FreeBSD", "OpenBSD", "NetBSD", "DragonFly", "Linux", "Darwin", "SunOS"}
 
-// startWith returns the start of a section that a command line begins.
+// startWith returns the start of a section that a command line begins. Of several commands, the first is the
+// section's that prints something with a meaning, as date does not in "date; ethtool -S eth0".
 func startWith(host, text string) start {
 	c, at := commandOf(text)
 	s := start{host: cmp.Or(at.host, host), inside: at.inside, command: c, filtered: filters(text),
@@ -145,8 +146,12 @@ func startWith(host, text string) start {
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '&' }) {
 		next, _ := commandOf(part) // what it prints is behind that of the first
 		for _, f := range printedBy(next) {
-			if f.whole == nil && !slices.Contains(s.formats, f) {
-				s.formats = append(s.formats, f)
+			if f.whole != nil || slices.Contains(s.formats, f) {
+				continue
+			}
+			if s.formats = append(s.formats, f); s.formats[0].ignores {
+				s.formats[0], s.formats[len(s.formats)-1] = f, s.formats[0]
+				s.command = next
 			}
 		}
 	}
