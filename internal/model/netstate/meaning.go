@@ -145,9 +145,15 @@ func Missed(driver string, meanings map[string]int64) int64 {
 }
 
 // DriverOf guesses a driver by the names of its counters, including those that are 0: the first
-// driver that knows the most names. Empty: no driver knows at least three.
+// driver that knows the most names. Empty: no driver knows at least three, and half of those that are not the
+// kernel's.
 func DriverOf(counters map[string]int64) (driver string) {
-	most := 2
+	most, own := 2, 0
+	for name := range counters {
+		if !ofKernel.MatchString(strings.TrimSpace(name)) {
+			own++
+		}
+	}
 	for i := range namings() {
 		n, known := &namings()[i], 0
 		for name := range counters {
@@ -155,7 +161,7 @@ func DriverOf(counters map[string]int64) (driver string) {
 				known++
 			}
 		}
-		if known > most {
+		if known > most && 2*known >= own {
 			driver, most = n.Driver, known
 		}
 	}

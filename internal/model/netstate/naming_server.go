@@ -85,6 +85,22 @@ var serverNamings = []naming{
 			`rx_mac_ctrl_rcvd|rx_xoff_entered|rx_threshold_hit|tx_collide_\d+times|dma_(write|read)_?(prio)?q_full|` +
 			`ring_\w+|nic_\w+|mbuf_lwm_thresh_hit`,
 		overlap: true},
+	{Driver: "bnx2", Source: "broadcom/bnx2.c: bnx2_stats_str_arr",
+		patterns: []counterNames{
+			{meaning: "rx_no_buffer", names: `rx_fw_discards`},
+			{meaning: "rx_fifo_full", names: `rx_discards|rx_ftq_discards`},
+			{meaning: "rx_damaged", names: `rx_crc_errors|rx_align_errors`},
+			{meaning: "rx_bad_length", names: `rx_fragments|rx_jabbers|rx_(under|over)size_packets`},
+			{meaning: "rx_pause", names: `rx_xoff_frames`}, {meaning: "tx_pause", names: `tx_xoff_frames`},
+			{meaning: "tx_dropped", names: `tx_mac_errors|tx_carrier_errors|tx_(excess|late)_collisions`}},
+		others: `[rt]x_(error_)?bytes|[rt]x_[umb]cast_packets|[rt]x_\d+_(to_\d+_)?byte_packets|[rt]x_xon_frames|` +
+			`tx_(single|multi|total)_collisions|tx_deferred|rx_mac_ctrl_frames|rx_filtered_packets`},
+	{Driver: "enic", Source: "cisco/enic/enic_ethtool.c: enic_tx_stats, enic_rx_stats, enic_gen_stats",
+		patterns: []counterNames{
+			{meaning: "rx_no_buffer", names: `rx_no_bufs`}, {meaning: "rx_fifo_full", names: `rx_drop`},
+			{meaning: "rx_damaged", names: `rx_crc_errors`},
+			{meaning: "rx_no_memory", names: `dma_map_error`}, {meaning: "tx_dropped", names: `tx_drops`}},
+		others: `[rt]x_(unicast_|multicast_|broadcast_)?(frames|bytes)_(ok|total)|rx_frames_\w+|rx_rss|tx_tso`},
 	{Driver: "be2net", Source: "emulex/benet/be_ethtool.c: et_stats, et_rx_stats, et_tx_stats",
 		patterns: []counterNames{
 			{meaning: "rx_no_buffer", names: `(rxq|RxQ)\d+: rx_drops_no_frags`},

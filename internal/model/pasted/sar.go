@@ -56,8 +56,8 @@ var sarTables = map[string]sarTable{
 	"rxpck/s": {names: map[string]string{"rxpck/s": "rx_packets", "txpck/s": "tx_packets", "rxkB/s": "rx_bytes",
 		"txkB/s": "tx_bytes", "rxbyt/s": "rx_bytes", "txbyt/s": "tx_bytes"}, total: []string{"rxpck/s", "txpck/s"}},
 	"rxerr/s": {names: map[string]string{"rxerr/s": "rx_errors", "txerr/s": "tx_errors", "coll/s": "collisions",
-		"rxdrop/s": "rx_dropped", "txdrop/s": "tx_dropped", "txcarr/s": "tx_carrier_errors"},
-		bad: []string{"rxerr/s", "txerr/s", "rxdrop/s", "txdrop/s"}},
+		"rxdrop/s": "rx_dropped", "txdrop/s": "tx_dropped", "txcarr/s": "tx_carrier_errors",
+		"rxfifo/s": "rx_missed_errors"}, bad: []string{"rxerr/s", "txerr/s", "rxdrop/s", "txdrop/s", "rxfifo/s"}},
 	"active/s": {of: "Tcp", names: map[string]string{"active/s": "ActiveOpens", "passive/s": "PassiveOpens",
 		"iseg/s": "InSegs", "oseg/s": "OutSegs"}, total: []string{"oseg/s"}},
 	"atmptf/s": {of: "Tcp", names: map[string]string{"atmptf/s": "AttemptFails", "estres/s": "EstabResets",
@@ -331,6 +331,12 @@ func (m *machine) grow(x *measurement, seconds float64) {
 			end.SNMP[x.of.name+"."+name] += int64(n)
 			m.addPart("snmp", true)
 		default:
+			if name == "rx_missed_errors" {
+				if n == 0 { // as of overran
+					continue
+				}
+				m.counterName(name, "rxfifo/s")
+			}
 			_, has := m.counted[x.of.name]
 			*kernelCounters(m.countersOf(x.of.name, !has || m.summed[x.of.name]))[name] += n
 			m.hasCounter(name)
