@@ -235,13 +235,18 @@ func (p *prober) echo() {
 	const bytes = 84 // the size that ping(8) uses; 104 for IPv6
 	began := map[uint16]time.Time{}
 	var times []float64
+	e := &netstate.EchoProbe{}
 	take := func(a sock.EchoAnswer) {
-		if at, asked := began[a.Sequence]; asked && a.MTU == 0 {
-			delete(began, a.Sequence) // ignores a second reply
+		at, asked := began[a.Sequence]
+		switch {
+		case a.MTU != 0:
+		case asked:
+			delete(began, a.Sequence)
 			times = append(times, ms(at))
+		case int(a.Sequence) < e.Sent:
+			e.Duplicates++
 		}
 	}
-	e := &netstate.EchoProbe{}
 	forOthers := p.otherMAC()
 	for n := range echoes {
 		began[uint16(n)] = time.Now()

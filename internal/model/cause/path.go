@@ -11,6 +11,7 @@ var (
 	ResolverSlow      = each[Server]("resolver-slow")
 	ProbeUnanswered   = each[NoEcho]("probe-unanswered")
 	ProbeLost         = each[Probed]("probe-lost")
+	ProbeDuplicated   = each[Probed]("probe-duplicated")
 	MTUBlackhole      = each[ProbedMTU]("mtu-blackhole")
 	PathMTUSmaller    = each[ProbedMTU]("path-mtu-smaller")
 	ConnectUnanswered = each[ProbedPort]("connect-unanswered")

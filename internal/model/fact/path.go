@@ -35,6 +35,8 @@ type (
 		MinMs    float64 `json:"min_ms,omitempty"`
 		MedianMs float64 `json:"median_ms,omitempty"`
 		MaxMs    float64 `json:"max_ms,omitempty"`
+		// Duplicates counts further replies to a request.
+		Duplicates int `json:"duplicates,omitempty"`
 	}
 	// ARPAnswers lists the MAC addresses that answered an ARP request on an interface.
 	ARPAnswers struct {

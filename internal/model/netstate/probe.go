@@ -39,6 +39,8 @@ type EchoProbe struct {
 	// OtherMAC counts packets for other MAC addresses that the interface received meanwhile
 	// (rx_otherhost_dropped, kernel 5.19 and later).
 	OtherMAC uint64 `json:"other_mac,omitempty"`
+	// Duplicates counts further replies to a request.
+	Duplicates int `json:"duplicates,omitempty"`
 }
 
 // PathMTUProbe is the largest packet that reaches the peer unfragmented.

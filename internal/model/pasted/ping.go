@@ -39,6 +39,7 @@ type pingRun struct {
 	statistics     bool
 	sent, received int
 	replies        int
+	duplicates     int // as the replies, or the statistics, have them
 	times          []float64 // of the replies in ms
 	least, most    float64   // of the statistics in ms; 0: not there
 	// reported is the smallest MTU that a router named, and local the one that this host knew. 0: none.
@@ -71,7 +72,7 @@ var (
 		`answer yet for icmp_seq=|Request timeout for icmp_seq )`)
 	pingMTU    = pattern.MustCompile(`(?i)\bmtu ?[=:]? ?(\d{3,5})\b`)
 	pingStart  = pattern.MustCompile(`^---\s+(\S*) ?ping6? statistics ---$`)
-	pingCounts = pattern.MustCompile(`^(\d{1,9}) packets transmitted, (\d{1,9}) (?:packets )?received`)
+	pingCounts = pattern.MustCompile(`^(\d{1,9}) packets transmitted, (\d{1,9}) (?:packets )?received(?:, \+?(\d{1,9}) duplicates)?`)
 	pingTimes  = pattern.MustCompile(`^(?:rtt|round-trip) min/avg/max(?:/[\w-]+)? = ` +
 		`(\d{1,9}(?:\.\d{1,6})?)/[\d.]+/(\d{1,9}(?:\.\d{1,6})?)`)
 	// pingNote matches lines without meaning: a broadcast, the pattern, the header that BSD prints of a
@@ -92,7 +93,9 @@ func (m *machine) pinged(line string) bool {
 		run = &m.runs[m.ping-1]
 	}
 	if row := pingReply.FindStringSubmatch(line); row != nil {
-		if row[3] == "" { // no duplicate
+		if row[3] != "" {
+			run.duplicates++
+		} else {
 			run.replies++
 			if ms, err := strconv.ParseFloat(row[2], 64); err == nil && len(run.times) < mostRows {
 				run.times = append(run.times, ms)
@@ -103,6 +106,10 @@ func (m *machine) pinged(line string) bool {
 	if row := pingCounts.FindStringSubmatch(line); row != nil {
 		run.sent, _ = strconv.Atoi(row[1])
 		run.received, _ = strconv.Atoi(row[2])
+		printed, _ := strconv.Atoi(row[3])
+		if run.duplicates = max(run.duplicates, printed); m.command.has("-b") {
+			run.duplicates = 0 // of a broadcast
+		}
 		// Requests of an unknown size of which none was answered may have been larger than the path takes.
 		run.statistics = run.sent > 0 && run.received <= run.sent && (run.received > 0 || !run.unsized)
 		return true

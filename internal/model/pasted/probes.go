@@ -290,7 +290,7 @@ func echoOf(runs []pingRun) *netstate.EchoProbe {
 		if !r.statistics || r.payload != size {
 			continue
 		}
-		e.Sent, e.Received = e.Sent+r.sent, e.Received+r.received
+		e.Sent, e.Received, e.Duplicates = e.Sent+r.sent, e.Received+r.received, e.Duplicates+r.duplicates
 		times, complete = append(times, r.times...), complete && len(r.times) == r.received
 		if r.received > 0 && r.most > 0 {
 			if e.MinMs == 0 || r.least < e.MinMs {

@@ -30,7 +30,7 @@ var _ = later(func() {
 	driver(cause.TransmitTimeout, "tx_timeout grew",
 		"DEV did not send for seconds, so that its driver was reset",
 		"Linux Documentation/networking/netdevices.rst (ndo_tx_timeout)",
-		"see the kernel's log (NETDEV WATCHDOG); a newer driver or firmware (ethtool -i DEV); of a virtual "+
+		"see the kernel's log (transmit queue … timed out); a newer driver or firmware (ethtool -i DEV); of a virtual "+
 			"machine: the hypervisor's load")
 	driver(cause.FramesDamaged, "rx_damaged or fec_failed grew",
 		"DEV receives damaged frames, and drops them", statistics+"; IEEE 802.3",

@@ -115,6 +115,16 @@ var _ = later(func() {
 				"routers and hosts may limit the rate of their answers: confirm by a measurement, linerate measure " +
 					a.Address}
 		}})
+	say(cause.ProbeDuplicated, words[cause.Probed]{read: "ping(8), DUPLICATE AND DAMAGED PACKETS",
+		found: "An ICMP echo request to the peer is answered more than once.",
+		summary: func(_ record.Finding, a cause.Probed) string {
+			return fmt.Sprintf("packets to %s, or its answers, arrive twice: TCP takes copies for signs of loss",
+				a.Address)
+		},
+		fixed: func(_ record.Finding, a cause.Probed) []string {
+			return []string{"a loop between switches, or a bond at ports that are no aggregation group: spanning tree and " +
+				"ports of the switches", "two machines with this address: arping -c 3 " + a.Address + " on its link"}
+		}})
 	say(cause.MTUBlackhole, words[cause.ProbedMTU]{read: "RFC 2923, section 2.1; RFC 4821",
 		found: "Packets of the interface's MTU do not reach the peer, smaller ones do, and no router says so.",
 		summary: func(_ record.Finding, a cause.ProbedMTU) string {
@@ -192,6 +202,9 @@ var _ = later(func() {
 			return unit.Plural(e.Sent, "ICMP echo request") + ", no reply"
 		}
 		text := fmt.Sprintf("%d of %d ICMP echo requests were answered", e.Received, e.Sent)
+		if e.Duplicates > 0 {
+			text += ", and " + unit.Plural(e.Duplicates, "duplicate") + " came"
+		}
 		if e.MaxMs > 0 {
 			text += fmt.Sprintf("; round trip %s to %s", unit.FormatMs(e.MinMs), unit.FormatMs(e.MaxMs))
 		}

@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/bottleneck"
@@ -90,9 +91,10 @@ func softirqOneCore(o facts.Trial, m hostload.Machine) *record.Finding {
 // receive ring (rx_missed_errors).
 func rxMissed(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Trial.Hosts {
-		software := h.Snapshot.Software()
-		for _, d := range h.Deltas() {
-			if software[d.Interface] {
+		software, deltas := h.Snapshot.Software(), h.Deltas()
+		nics := slices.ContainsFunc(deltas, func(d netstate.InterfaceDelta) bool { return !software[d.Interface] })
+		for _, d := range deltas {
+			if software[d.Interface] && nics { // a bond counts what its members count; a text may have it alone
 				continue
 			}
 			is := fact.RingMissed{Interface: d.Interface, Missed: d.RxMissed, Received: d.RxPackets}

@@ -23,6 +23,8 @@ var ProbeRules = []rule.Rule{
 	{ID: cause.ProbeUnanswered.Code, Host: true, Parts: []string{"echo"}, Find: eachProbe(probeUnanswered)},
 	{ID: cause.ProbeLost.Code, Host: true, Parts: []string{"echo"}, Find: eachProbe(probeLost),
 		Explains: cause.Codes(cause.TCPRetransmissions)},
+	{ID: cause.ProbeDuplicated.Code, Host: true, Parts: []string{"echo"}, Find: eachProbe(probeDuplicated),
+		Explains: cause.Codes(cause.TCPRetransmissions)},
 	{ID: cause.MTUBlackhole.Code, Host: true, Parts: []string{"path mtu"}, Find: eachProbe(mtuBlackhole),
 		Explains: cause.Codes(cause.Unacknowledged, cause.TCPRetransmissions)},
 	{ID: cause.PathMTUSmaller.Code, Host: true, Parts: []string{"path mtu"}, Find: eachProbe(pathMTUSmaller)},
@@ -154,6 +156,16 @@ func probeLost(h *facts.Host, p netstate.Probe) *record.Finding {
 	return facts.Found(cause.ProbeLost, h, record.Likely, cause.Probed{Address: p.Address}).
 		With(h.Name, fact.Echo{Sent: e.Sent, Received: e.Received, MinMs: e.MinMs, MedianMs: e.MedianMs,
 			MaxMs: e.MaxMs})
+}
+
+// probeDuplicated finds requests that were answered more than once.
+func probeDuplicated(h *facts.Host, p netstate.Probe) *record.Finding {
+	e := p.Echo
+	if e == nil || e.Duplicates == 0 || facts.Parse(p.Address).IsMulticast() {
+		return nil
+	}
+	return facts.Found(cause.ProbeDuplicated, h, record.Likely, cause.Probed{Address: p.Address}).
+		With(h.Name, fact.Echo{Sent: e.Sent, Received: e.Received, Duplicates: e.Duplicates})
 }
 
 // largestPacket returns the largest packet that a probe's interface can send. IPv4 has 16 bits for
