@@ -51,11 +51,17 @@ func (c command) object() string {
 	return ""
 }
 
-// ip reports whether the command is ip(8) or bridge(8) with an object, which may be abbreviated.
-func (c command) ip(object string) bool {
+// ip reports whether the command is ip(8) with an object, which may be abbreviated.
+func (c command) ip(object string) bool { return c.is("ip") && c.ofObject(object) }
+
+// ofObject reports whether the command has an object of iproute2, which may be abbreviated.
+func (c command) ofObject(object string) bool {
 	given := c.object()
-	return c.is("ip") && given != "" && (strings.HasPrefix(object, given) || strings.HasPrefix(given, object))
+	return given != "" && (strings.HasPrefix(object, given) || strings.HasPrefix(given, object))
 }
+
+// json reports whether the command of iproute2 prints JSON.
+func (c command) json() bool { return c.has("-j", "-json", "-jp", "-pj", "-sj", "-js", "--json") }
 
 // prints returns the file whose text the command prints, wholly or in part: that of cat, grep, head
 // and the like. Empty: none, or several.

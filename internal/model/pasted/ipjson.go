@@ -14,19 +14,21 @@ import (
 )
 
 var _ = register(
-	ipJSON("ip -j link", "interfaces", `"ifindex"`, (*machine).linkJSON, "link", "address"),
-	ipJSON("ip -j route", "routes", `"(?:dst|type)"`, (*machine).routeJSON, "route"),
-	ipJSON("ip -j rule", "routes", `"priority"`, (*machine).ruleJSON, "rule"),
-	ipJSON("ip -j neighbour", "neighbours", `"dst"`, (*machine).neighbourJSON, "neighbour", "neighbor"))
+	listJSON("ip -j link", "interfaces", `"ifindex"`, (*machine).linkJSON, "link", "address"),
+	listJSON("ip -j route", "routes", `"(?:dst|type)"`, (*machine).routeJSON, "route"),
+	listJSON("ip -j rule", "routes", `"priority"`, (*machine).ruleJSON, "rule"),
+	listJSON("ip -j neighbour", "neighbours", `"dst"`, (*machine).neighbourJSON, "neighbour", "neighbor"),
+	listJSON("tc -j qdisc", "qdiscs", `"kind"`, (*machine).qdiscJSON, "qdisc"))
 
-// ipJSON returns the format of the JSON of ip(8) about objects. In a text without a command, the key of
-// its first member tells the format; it is on the next line with -p. Read reports whether an element
+// listJSON returns the format of the JSON of ip(8) or tc(8) about objects. In a text without a command, the key
+// of its first member tells the format; it is on the next line with -p. Read reports whether an element
 // of the list is of the format.
-func ipJSON(name, part, key string, read func(*machine, json.RawMessage) bool, objects ...string) *format {
+func listJSON(name, part, key string, read func(*machine, json.RawMessage) bool, objects ...string) *format {
 	first := pattern.MustCompile(`^\[ ?(?:\{\},? ?)*\{ ?(?:` + key + `:|$)`)
+	program, _, _ := strings.Cut(name, " ")
 	return &format{name: name, part: part, sure: first.MatchString,
 		command: func(c command) bool {
-			return c.has("-j", "-json", "-jp", "--json") && slices.ContainsFunc(objects, c.ip)
+			return c.json() && c.is(program) && slices.ContainsFunc(objects, c.ofObject)
 		},
 		whole: func(m *machine, s *section) {
 			var list []json.RawMessage

@@ -2,6 +2,7 @@ package pasted
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -149,4 +150,45 @@ func (m *machine) neighbourJSON(element json.RawMessage) bool {
 		line += " lladdr " + words["lladdr"]
 	}
 	return m.neighbour(line + " " + strings.Join(lists.State, " "))
+}
+
+// qdiscJSON stores a queueing discipline: its head by the line that tc prints without -j, and its counters.
+func (m *machine) qdiscJSON(element json.RawMessage) bool {
+	var e struct {
+		Kind, Handle, Dev, Parent string
+		Root                      bool
+		Options                   struct {
+			Limit           uint64
+			Rate, Bandwidth json.RawMessage // in bytes per second, or "unlimited"
+		}
+		Bytes, Packets, Drops, Overlimits, Requeues, Backlog, Qlen uint64
+	}
+	var wrong *json.UnmarshalTypeError // of another kind's options
+	if err := json.Unmarshal(element, &e); err != nil && !errors.As(err, &wrong) || e.Kind == "" || e.Handle == "" {
+		return false
+	}
+	line := "qdisc " + e.Kind + " " + e.Handle + " "
+	if e.Dev != "" {
+		line += "dev " + e.Dev + " "
+	}
+	if e.Root || e.Parent == "" {
+		line += "root "
+	} else {
+		line += "parent " + e.Parent + " "
+	}
+	if e.Options.Limit > 0 {
+		line += "limit " + strconv.FormatUint(e.Options.Limit, 10) + "p "
+	}
+	rate, err := strconv.ParseUint(string(e.Options.Rate)+string(e.Options.Bandwidth), 10, 59)
+	if err == nil && rate > 0 {
+		line += "rate " + strconv.FormatUint(8*rate, 10) + "bit"
+	}
+	list := &m.Reading.End.Qdiscs
+	if before := len(*list); !m.qdisc(line) || len(*list) == before {
+		return false
+	}
+	q := &(*list)[len(*list)-1]
+	q.Bytes, q.Packets, q.Drops, q.Overlimits = e.Bytes, e.Packets, e.Drops, e.Overlimits
+	q.Requeues, q.Backlog, q.Qlen = e.Requeues, e.Backlog, e.Qlen
+	return true
 }
