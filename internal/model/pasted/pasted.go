@@ -118,6 +118,7 @@ type context struct {
 	cpuState
 	pciState
 	sysstatContext
+	cpuTimesContext
 	stamping
 	parameters
 	pinging

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,6 +120,12 @@ func TestReported(t *testing.T) {
 	}
 }
 
+// pieceOfText is a text, the rule that finds something in it with a part of its facts in JSON, and one that must not.
+type pieceOfText struct {
+	text, found, evidence string
+	never                 string
+}
+
 // TestPiecesOfTexts: a finding goes by what the text has, however little that is, and a share of what it does not have
 // is none.
 func TestPiecesOfTexts(t *testing.T) {
@@ -154,10 +161,7 @@ func TestPiecesOfTexts(t *testing.T) {
 		return text + fmt.Sprintf("[  3]  0.0-%2d.0 sec  224 %s  470 Mbits/sec\n", len(bytes),
 			strings.Fields(bytes[0])[1])
 	}
-	for name, c := range map[string]struct {
-		text, found, evidence string
-		never                 string
-	}{
+	pieces := map[string]pieceOfText{
 		"retransmissions of an unknown number of segments": {"$ netstat -s | grep -i retrans\n    1182734 segments " +
 			"retransmitted\n$ nstat -az TcpExtListenOverflows\nTcpExtListenOverflows  88  0.0\n", "listen-overflow", `88`,
 			"tcp-retransmissions"},
@@ -229,7 +233,9 @@ func TestPiecesOfTexts(t *testing.T) {
 			""},
 		"a bond with both":     {bonding("up"), "", "", "bond-member-down"},
 		"a good wireless link": {link("-48", "866.7", "900"), "", "", "wireless-weak"},
-	} {
+	}
+	maps.Copy(pieces, piecesOfTools)
+	for name, c := range pieces {
 		p, err := pasted.Parse(c.text)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

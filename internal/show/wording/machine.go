@@ -75,6 +75,9 @@ var _ = later(func() {
 	})
 	say(cause.CPUSaturated, words[cause.CPUs]{
 		summary: func(_ record.Finding, a cause.CPUs) string {
+			if a.Of == 0 {
+				return "the CPUs have no time left: what needs them waits"
+			}
 			return fmt.Sprintf("%d of %d CPUs have no time left: what needs them waits", a.Full, a.Of)
 		},
 		fix: []string{"top -1 and mpstat -P ALL 1 show what takes it; move programs (taskset) and interrupts " +

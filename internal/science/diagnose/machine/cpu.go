@@ -259,7 +259,7 @@ func cpuSaturated(_ facts.Trial, h *facts.Host) *record.Finding {
 	for _, c := range cpusBusy(h) {
 		if c.idle+c.niced <= (1-full)*c.total && len(list) < mostCPUs {
 			if busy++; c.cpu < 0 {
-				busy = max(h.CPUs, 1)
+				busy = h.CPUs // 0: unknown
 			}
 			list = append(list, fact.CPUTime{CPU: c.cpu, OverS: c.over(), Idle: c.idle / c.total,
 				Programs: c.user / c.total, Kernel: c.system / c.total, Interrupts: c.softirq / c.total})

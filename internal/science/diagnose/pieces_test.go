@@ -1,0 +1,43 @@
+package diagnose
+
+// piecesOfTools are texts of TestPiecesOfTexts with what single tools print.
+var piecesOfTools = map[string]pieceOfText{
+	"a driver's counters behind date, twice": {"# date; ethtool -S eth0 | grep prio3; sleep 10; date; ethtool -S eth0 | grep " +
+		"prio3\nTue Mar  3 11:00:00 UTC 2026\n     rx_prio3_pause: 1000\n     rx_prio3_pause_duration: 5\n     " +
+		"rx_prio3_discards: 7\nTue Mar  3 11:00:10 UTC 2026\n     rx_prio3_pause: 901000\n     rx_prio3_pause_duration: 5\n" +
+		"     rx_prio3_discards: 7\n", "paused", `"grew":900000,"over_s":10`, "ring-empty"},
+	"names that two drivers have": {"# ethtool -S eth0\n     rx_error_bytes: 0\n     tx_mac_errors: 0\n     " +
+		"rx_align_errors: 0\n     rx_filtered_packets: 1\n     rx_discards: 0\n     rx_fw_discards: 881723\n",
+		"ring-overrun", `"missed":881723`, "counters-unknown"},
+	"overruns of sar": {"$ sar -n EDEV 1 1\n15:00:01        IFACE   rxerr/s   txerr/s    coll/s  rxdrop/s  txdrop/s  txcarr/s " +
+		" rxfram/s  rxfifo/s  txfifo/s\n15:00:02         ens3      0.00      0.00      0.00      0.00      0.00      0.00      " +
+		"0.00   9120.00      0.00\n", "ring-overrun", `"missed":9120`, ""},
+	"a port that teamd left out": {"# teamdctl team0 state\nsetup:\n  runner: lacp\nports:\n  ens1f0\n    link watches:\n" +
+		"      link summary: up\n    runner:\n      aggregator ID: 5, Selected\n  ens1f1\n    link watches:\n      link " +
+		"summary: up\n    runner:\n      aggregator ID: 7\n", "lacp-apart", `"interface":"ens1f1","aggregator":7,"active":5`,
+		"bond-member-down"},
+	"duplicates of ping": {"$ ping -c 3 10.40.1.20\nPING 10.40.1.20 (10.40.1.20) 56(84) bytes of data.\n64 bytes from " +
+		"10.40.1.20: icmp_seq=1 ttl=62 time=0.4 ms\n64 bytes from 10.40.1.20: icmp_seq=1 ttl=62 time=0.5 ms (DUP!)\n--- " +
+		"10.40.1.20 ping statistics ---\n3 packets transmitted, 3 received, +3 duplicates, 0% packet loss, time 2ms\n",
+		"probe-duplicated", `"duplicates":3`, "probe-lost"},
+	"answers of a broadcast": {"$ ping -b -c 3 10.40.1.255\nPING 10.40.1.255 (10.40.1.255) 56(84) bytes of data.\n--- " +
+		"10.40.1.255 ping statistics ---\n3 packets transmitted, 3 received, +9 duplicates, 0% packet loss, time 2ms\n", "",
+		"", "probe-duplicated"},
+	"a bond alone": {"# ip -s link show bond0\n4: bond0: <BROADCAST,MULTICAST,MASTER,UP,LOWER_UP> mtu 1500 qdisc noqueue " +
+		"state UP\n    link/ether 3c:fd:fe:aa:bb:cc brd ff:ff:ff:ff:ff:ff\n    RX: bytes packets errors dropped missed mcast\n" +
+		"    91827364550000 918273645 0 0 8172635 0\n", "ring-overrun", `"missed":8172635`, ""},
+	"drops of a queue in JSON": {`[{"kind":"pfifo_fast","handle":"8001:","dev":"eth0","root":true,"options":{"bands":3},` +
+		`"bytes":9182,"packets":9182,"drops":726,"overlimits":0,"requeues":0,"backlog":0,"qlen":0}]`, "qdisc-drop",
+		`"dropped":726`, ""},
+	"a weak link of iwconfig": {"wlan0     IEEE 802.11  ESSID:\"home\"\n          Bit Rate=6.5 Mb/s   Tx-Power=31 dBm\n     " +
+		"     Link Quality=22/70  Signal level=-88 dBm\n", "wireless-weak", `"signal_dbm":-88`, ""},
+	"a CPU of top": {"%Cpu0  :  0.0 us,  0.3 sy,  0.0 ni,  0.0 id,  0.0 wa,  0.0 hi, 99.7 si,  0.0 st\n%Cpu1  :  3.0 us,  " +
+		"1.3 sy,  0.0 ni, 95.0 id,  0.7 wa,  0.0 hi,  0.0 si,  0.0 st\n", "cpu-saturated", `"cpu":0`, ""},
+	"time that vmstat says is stolen": {"$ vmstat 1 2\n r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id " +
+		"wa st\n 9  0      0 182736  10240 918272    0    0     1     4  812 1022  0  0 100  0  0\n 8  0      0 182736  10240 " +
+		"918272    0    0     0     0  912 1822 11 12  0  0 77\n", "cpu-stolen", `0.77`, ""},
+	"an average since the boot of vmstat and a row of an idle machine": {"$ vmstat 1 2\n r  b   swpd   free   buff  cache   " +
+		"si   so    bi    bo   in   cs us sy id wa st\n 9  0      0 182736  10240 918272    0    0     1     4  812 1022 50 50  " +
+		"0  0  0\n 8  0      0 182736  10240 918272    0    0     0     0  912 1822  0  0 100  0  0\n", "", "",
+		"cpu-saturated"},
+}
