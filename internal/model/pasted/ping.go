@@ -39,7 +39,7 @@ type pingRun struct {
 	statistics     bool
 	sent, received int
 	replies        int
-	duplicates     int // as the replies, or the statistics, have them
+	duplicates     int       // as the replies, or the statistics, have them
 	times          []float64 // of the replies in ms
 	least, most    float64   // of the statistics in ms; 0: not there
 	// reported is the smallest MTU that a router named, and local the one that this host knew. 0: none.

@@ -132,7 +132,8 @@ var (
 	mtrHead = pattern.MustCompile(`^HOST: \S+ +Loss% +Snt +Last +Avg +Best +Wrst +StDev`)
 	mtrRow  = pattern.MustCompile(`^ {0,2}\d{1,3}\.(?:\|--|\s) ?(?:AS(?:\d+|\?{3}) +)?(\S+)(?: \(([\d.:a-f]+)\))? +(\d{1,3}(?:\.\d+)?)%? +(\d{1,7}) +[\d.]+ ` +
 		`+([\d.]{1,12}) +([\d.]{1,12}) +([\d.]{1,12})`)
-	mtrNote = pattern.MustCompile(`^(Start: |\s+\|  ?[|` + "`" + `]|\s+[|` + "`" + `+]-- )`)
+	mtrStart = pattern.MustCompile(`^Start: (?:\d{4}-\d\d-\d\dT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d )\d\d:`)
+	mtrNote  = pattern.MustCompile(`^(Start: |\s+\|  ?[|` + "`" + `]|\s+[|` + "`" + `+]-- )`)
 )
 
 // mtr parses a line of mtr -r. Its last row is that of the peer, whose answers count; routers may limit theirs.
@@ -144,7 +145,7 @@ func (m *machine) mtr(line string) bool {
 		if head {
 			m.endMTR()
 		}
-		return (head || known && mtrNote.MatchString(line)) && m.ignore()
+		return (head || (known || mtrStart.MatchString(line)) && mtrNote.MatchString(line)) && m.ignore()
 	}
 	if m.hop = nil; row[1] == "???" {
 		return m.ignore()

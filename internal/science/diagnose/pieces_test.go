@@ -3,9 +3,9 @@ package diagnose
 // piecesOfTools are texts of TestPiecesOfTexts with what single tools print.
 var piecesOfTools = map[string]pieceOfText{
 	"a driver's counters behind date, twice": {"# date; ethtool -S eth0 | grep prio3; sleep 10; date; ethtool -S eth0 | grep " +
-		"prio3\nTue Mar  3 11:00:00 UTC 2026\n     rx_prio3_pause: 1000\n     rx_prio3_pause_duration: 5\n     " +
-		"rx_prio3_discards: 7\nTue Mar  3 11:00:10 UTC 2026\n     rx_prio3_pause: 901000\n     rx_prio3_pause_duration: 5\n" +
-		"     rx_prio3_discards: 7\n", "paused", `"grew":900000,"over_s":10`, "ring-empty"},
+		"prio3\nTue Mar  3 11:00:00 UTC 2026\n     rx_prio3_pause: 1000\n     rx_discards_phy: 5\n     rx_out_of_buffer: 9\n     " +
+		"rx_prio3_discards: 7\nTue Mar  3 11:00:10 UTC 2026\n     rx_prio3_pause: 901000\n     rx_discards_phy: 5\n     rx_out_of_buffer: 9\n" +
+		"     rx_prio3_discards: 7\n", "paused", `"grew":900000`, "ring-empty"},
 	"names that two drivers have": {"# ethtool -S eth0\n     rx_error_bytes: 0\n     tx_mac_errors: 0\n     " +
 		"rx_align_errors: 0\n     rx_filtered_packets: 1\n     rx_discards: 0\n     rx_fw_discards: 881723\n",
 		"ring-overrun", `"missed":881723`, "counters-unknown"},
