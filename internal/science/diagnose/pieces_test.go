@@ -1,5 +1,7 @@
 package diagnose
 
+import "fmt"
+
 // piecesOfTools are texts of TestPiecesOfTexts with what single tools print.
 var piecesOfTools = map[string]pieceOfText{
 	"a driver's counters behind date, twice": {"# date; ethtool -S eth0 | grep prio3; sleep 10; date; ethtool -S eth0 | grep " +
@@ -29,6 +31,8 @@ var piecesOfTools = map[string]pieceOfText{
 	"drops of a queue in JSON": {`[{"kind":"pfifo_fast","handle":"8001:","dev":"eth0","root":true,"options":{"bands":3},` +
 		`"bytes":9182,"packets":9182,"drops":726,"overlimits":0,"requeues":0,"backlog":0,"qlen":0}]`, "qdisc-drop",
 		`"dropped":726`, ""},
+	"pods with a larger MTU than their overlay": {overlay(1500), "mtu-above-uplink", `"interface":"cni0"`, ""},
+	"pods with the MTU of their overlay":        {overlay(1450), "", "", "mtu-above-uplink"},
 	"a weak link of iwconfig": {"wlan0     IEEE 802.11  ESSID:\"home\"\n          Bit Rate=6.5 Mb/s   Tx-Power=31 dBm\n     " +
 		"     Link Quality=22/70  Signal level=-88 dBm\n", "wireless-weak", `"signal_dbm":-88`, ""},
 	"a CPU of top": {"%Cpu0  :  0.0 us,  0.3 sy,  0.0 ni,  0.0 id,  0.0 wa,  0.0 hi, 99.7 si,  0.0 st\n%Cpu1  :  3.0 us,  " +
@@ -40,4 +44,17 @@ var piecesOfTools = map[string]pieceOfText{
 		"si   so    bi    bo   in   cs us sy id wa st\n 9  0      0 182736  10240 918272    0    0     1     4  812 1022 50 50  " +
 		"0  0  0\n 8  0      0 182736  10240 918272    0    0     0     0  912 1822  0  0 100  0  0\n", "", "",
 		"cpu-saturated"},
+}
+
+// overlay is a node of a cluster of which the bridge of the pods has an MTU, and the VXLAN interface 1450.
+func overlay(mtu int) string {
+	return fmt.Sprintf("# ip -d link\n2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP\n    link/ether "+
+		"00:50:56:aa:bb:01 brd ff:ff:ff:ff:ff:ff\n4: flannel.1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1450 qdisc noqueue "+
+		"state UNKNOWN\n    link/ether 5e:11:22:33:44:55 brd ff:ff:ff:ff:ff:ff\n    vxlan id 1 local 10.1.1.11 dev eth0 "+
+		"srcport 0 0 dstport 8472\n5: cni0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu %[1]d qdisc noqueue state UP\n    "+
+		"link/ether 8a:11:22:33:44:56 brd ff:ff:ff:ff:ff:ff\n    bridge forward_delay 1500\n6: veth1@if3: <BROADCAST,"+
+		"MULTICAST,UP,LOWER_UP> mtu %[1]d qdisc noqueue master cni0 state UP\n    link/ether 9a:11:22:33:44:57 brd "+
+		"ff:ff:ff:ff:ff:ff\n    veth\n    bridge_slave state forwarding\n# ip route\ndefault via 10.1.1.1 dev eth0\n"+
+		"10.1.1.0/24 dev eth0 proto kernel scope link src 10.1.1.11\n10.244.1.0/24 dev cni0 proto kernel scope link src "+
+		"10.244.1.1\n10.244.2.0/24 via 10.244.2.0 dev flannel.1 onlink\n", mtu)
 }

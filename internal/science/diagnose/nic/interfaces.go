@@ -303,24 +303,32 @@ func bridgeMTU(_ facts.Trial, h *facts.Host) *record.Finding {
 	return nil
 }
 
-// mtuAboveUplink finds bridges with an MTU above that of the interface of the default route, to which
-// the host forwards what containers or virtual machines on the bridge send. Larger packets than that
-// interface takes are refused with an ICMP message, which not every sender gets or heeds.
-func mtuAboveUplink(_ facts.Trial, h *facts.Host) *record.Finding {
-	s := h.Reading.Snapshot
-	var uplink netstate.InterfaceSnapshot
-	for _, r := range s.Routes {
-		if to, err := netip.ParsePrefix(r.To); err != nil || to.Bits() != 0 || r.Table != facts.MainTable {
-			continue
-		}
-		if i, read := h.Snapshot(r.Interface); read {
-			uplink = i
-			break
+// uplinksOf returns the interfaces by which a host forwards what containers or virtual machines send: that of the
+// default route, and those of overlays (VXLAN, Geneve) to which a route leads.
+func uplinksOf(h *facts.Host) (list []netstate.InterfaceSnapshot) {
+	for _, r := range h.Reading.Snapshot.Routes {
+		to, err := netip.ParsePrefix(r.To)
+		i, read := h.Snapshot(r.Interface)
+		overlay := slices.Contains([]string{"vxlan", "geneve"}, i.Kind)
+		if err == nil && read && i.MTU > 0 && r.Table == facts.MainTable &&
+			(overlay || to.Bits() == 0 && !device.TunnelKind(i.Kind)) && !slices.ContainsFunc(list,
+			func(o netstate.InterfaceSnapshot) bool { return o.Interface == i.Interface }) {
+			list = append(list, i)
 		}
 	}
-	if uplink.MTU == 0 || device.TunnelKind(uplink.Kind) {
+	slices.SortStableFunc(list, func(a, b netstate.InterfaceSnapshot) int { return a.MTU - b.MTU })
+	return list
+}
+
+// mtuAboveUplink finds bridges, and veths of containers, with an MTU above that of the interface by which the host
+// forwards what is sent there. Larger packets than that interface takes are refused with an ICMP message, which
+// not every sender gets or heeds.
+func mtuAboveUplink(_ facts.Trial, h *facts.Host) *record.Finding {
+	s, uplinks := h.Reading.Snapshot, uplinksOf(h)
+	if len(uplinks) == 0 {
 		return nil
 	}
+	uplink := uplinks[0]
 	forwards := h.Number("net.ipv4.ip_forward", 0) > 0
 	// ip link prints no addresses.
 	addressed := slices.ContainsFunc(s.Interfaces, func(i netstate.InterfaceSnapshot) bool {
@@ -330,7 +338,11 @@ func mtuAboveUplink(_ facts.Trial, h *facts.Host) *record.Finding {
 		ports := slices.ContainsFunc(s.Interfaces, func(p netstate.InterfaceSnapshot) bool {
 			return p.Up && p.Master == i.Interface && p.Interface != uplink.Interface
 		})
-		if i.Kind != "bridge" || !i.Up || i.MTU <= uplink.MTU || uplink.Master == i.Interface || !ports ||
+		container := i.Kind == "veth" && i.Master == "" && uplink.Kind != ""
+		leadsOut := slices.ContainsFunc(uplinks, func(u netstate.InterfaceSnapshot) bool {
+			return u.Interface == i.Interface || u.Master == i.Interface
+		})
+		if !(i.Kind == "bridge" && ports || container) || !i.Up || i.MTU <= uplink.MTU || leadsOut ||
 			addressed && len(i.Addresses) == 0 && !forwards && h.Reading.End.SNMP["Ip.FragFails"] == 0 {
 			continue
 		}
