@@ -197,6 +197,10 @@ func (r *treeReader) task(t *source.Node, vars map[string]*source.Node, depth in
 			r.each(t, arguments(e.Value), vars, func(args *source.Node) { r.ansibleFile(module, args) })
 		case "include_tasks", "import_tasks", "include_role", "import_role", "include_vars", "script":
 			r.unread(e.Value, "tasks of other files are not read: give those files as well")
+		default:
+			if mtu := at(arguments(e.Value), "mtu"); mtu != nil { // of nmcli, interfaces_file and the like
+				r.unread(mtu, "what "+module+" sets is not known here")
+			}
 		}
 	}
 }

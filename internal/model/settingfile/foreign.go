@@ -95,7 +95,7 @@ func (f *File) foreign(text, why string) {
 // change matches a command that changes what is read here.
 var change = pattern.MustCompile(`\b(ethtool\s+(-[A-Z]|--(set|offload|features|coalesce|pause|config))|` +
 	`ip\s+link\s+set|ifconfig\s+\S+\s+\w|tc\s+qdisc\s+[a-z]+\s|cpupower\s+.*set|sysctl\s+-[a-z]*[wp])|` +
-	`/sys/class/net/|` +
+	`/sys/class/net/|\bmtu["']?\s*[:=]\s*["']?\d{3,5}\b|` +
 	`\[.?sysctl.?\]`)
 
 // sets reports whether a line of text may set what is read here.

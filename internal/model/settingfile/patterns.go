@@ -85,7 +85,8 @@ func (f *File) expand(l Line, keys []string, named map[string]bool) {
 	}
 	switch {
 	case len(keys) == 0:
-		f.apart(Odd, l.Line, l.Setting(), "it sets nothing: it matches no parameter that other lines leave to it")
+		f.apart(Odd, l.Line, l.Setting(), "it sets nothing: there is no such parameter, or other "+
+			"lines set or exclude each one by its name")
 	case len(keys) > mostMatches:
 		f.apart(Unread, l.Line, l.Setting(), "it matches more parameters than are judged: "+strconv.Itoa(len(keys)))
 	default:

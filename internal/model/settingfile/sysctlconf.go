@@ -45,7 +45,11 @@ var _ = register(&format{
 // conf parses lines "key = value".
 func (f *File) conf(text string) {
 	continued := 0 // the line before, if that ends with a backslash
+	var blocks blocksOf
 	for n, line := range entries(text) {
+		if c := control.FindStringSubmatch(line); c != nil && blocks.enter(n, line, c[1]+c[2]) {
+			continue
+		}
 		begun := continued == n-1 && n > 1
 		if continued = 0; strings.HasSuffix(line, `\`) {
 			continued = n
@@ -53,6 +57,9 @@ func (f *File) conf(text string) {
 		before := len(f.Lines)
 		if f.sysctl(n, line); begun && len(f.Lines) == before {
 			f.Apart[len(f.Apart)-1].Why = `a backslash does not continue a line: write all values on one line`
+		}
+		for i := before; i < len(f.Lines); i++ {
+			f.Lines[i].When = blocks.String()
 		}
 	}
 	if strings.Contains(text, byteOrderMark) && f.Format == sysctlConf &&
@@ -189,6 +196,9 @@ func (f *File) sysctl(n int, line string) {
 	case !found:
 		f.apart(Wrong, n, text, "expected KEY = VALUE")
 		return
+	case templated(line) != "":
+		f.apart(Unread, n, text, dependsOn(templated(line)))
+		return
 	case key == "" || strings.ContainsAny(key, " \t"):
 		f.apart(Wrong, n, text, "expected one name before the =")
 		if joined := strings.Join(strings.Fields(key), "_"); joined != "" && value != "" {
@@ -197,9 +207,6 @@ func (f *File) sysctl(n int, line string) {
 		return
 	case f.Format == loaderConf && strings.HasSuffix(key, "_load"):
 		f.apart(Note, n, text, "loads a module, and sets nothing")
-		return
-	case templated(line) != "":
-		f.apart(Unread, n, text, dependsOn(templated(line)))
 		return
 	}
 	l := Line{File: f.Name, Line: n, Key: dotted(key), Optional: optional, listed: f.Format == sysctlConf}

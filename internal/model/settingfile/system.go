@@ -41,7 +41,7 @@ func SystemOf(key string) string {
 }
 
 // guess detects the system that a file is for: the one with the most marks. A file without marks is
-// for Linux.
+// for Linux. macOS has many parameters of FreeBSD, and comes first where both have as many.
 func (f *File) guess() string {
 	votes := map[string]int{}
 	for _, l := range f.Lines {
@@ -50,7 +50,7 @@ func (f *File) guess() string {
 		}
 	}
 	best := opsystem.Linux
-	for _, system := range []string{opsystem.OpenBSD, opsystem.FreeBSD, opsystem.MacOS} {
+	for _, system := range []string{opsystem.OpenBSD, opsystem.MacOS, opsystem.FreeBSD} {
 		if votes[system] > votes[best] {
 			best = system
 		}

@@ -1,6 +1,7 @@
 package settingfile
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -51,28 +52,44 @@ type call struct {
 	text string
 }
 
+// blocksOf are the blocks of a template that a line is in.
+type blocksOf []string
+
+// enter takes a line that has only a part of a template, with its word. False: the part is no block's beginning, middle
+// or end.
+func (b *blocksOf) enter(n int, line, word string) bool {
+	switch {
+	case opening[word] && len(*b) < deepest && !strings.Contains(line, "end"):
+		*b = append(*b, fmt.Sprintf("%s of the template on line %d", word, n))
+	case strings.HasPrefix(word, "end") && len(*b) > 0:
+		*b = (*b)[:len(*b)-1]
+	case strings.HasPrefix(word, "el") && len(*b) > 0: // else, elif, elsif
+	default:
+		return false
+	}
+	return true
+}
+
+func (b blocksOf) String() string { return strings.Join(b, ", ") }
+
 // mask replaces the parts of templates in a document.
 func mask(text string) *masking {
 	m := &masking{when: map[int]string{}}
 	var b strings.Builder
-	var blocks []string
-	n := 0
+	var blocks blocksOf
+	before, n := "", 0 // before is the last line that is not only a part of a template
 	for line := range strings.SplitAfterSeq(text, "\n") {
 		n++
 		if c := control.FindStringSubmatch(strings.TrimRight(line, "\r\n")); c != nil {
-			switch word := c[1] + c[2]; {
-			case opening[word] && len(blocks) < deepest && !strings.Contains(line, "end"):
-				blocks = append(blocks, fmt.Sprintf("%s of the template on line %d", word, n))
-			case strings.HasPrefix(word, "end") && len(blocks) > 0:
-				blocks = blocks[:len(blocks)-1]
-			case relevant(line):
+			values := strings.HasSuffix(before, ":") && relevant(before)
+			if !blocks.enter(n, line, c[1]+c[2]) && (relevant(line) || values) {
 				m.calls = append(m.calls, call{n, strings.TrimSpace(line)})
 			}
 			b.WriteByte('\n')
 			continue
 		}
-		if len(blocks) > 0 {
-			m.when[n] = strings.Join(blocks, ", ")
+		if before = cmp.Or(strings.TrimSpace(line), before); len(blocks) > 0 {
+			m.when[n] = blocks.String()
 		}
 		b.WriteString(part.Regexp().ReplaceAllStringFunc(line, func(whole string) string {
 			m.parts = append(m.parts, whole)

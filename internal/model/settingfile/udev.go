@@ -25,11 +25,14 @@ var (
 func (f *File) udev(text string) {
 	s := newScript(f, "#!/bin/sh")
 	for n, line := range joined(text) {
-		iface := anyInterface
+		iface, before := anyInterface, len(f.Lines)
+		var when []string // what else must match
 		parts := udevPart.Regexp().FindAllStringSubmatch(line, -1)
 		for _, m := range parts {
 			if (m[1] == "NAME" || m[1] == "KERNEL") && m[3] == "==" && udevName.MatchString(m[4]) {
 				iface = m[4]
+			} else if (m[3] == "==" || m[3] == "!=") && m[1] != "ACTION" && m[1] != "SUBSYSTEM" {
+				when = append(when, m[0])
 			}
 		}
 		changes := false
@@ -51,6 +54,9 @@ func (f *File) udev(text string) {
 				continue
 			}
 			changes = true
+		}
+		for i := before; i < len(f.Lines); i++ {
+			f.Lines[i].When = strings.Join(when, ", ")
 		}
 		if !changes && sets(line) {
 			f.apart(Unread, n, line, "it changes nothing that is known here")
