@@ -198,7 +198,7 @@ const MostUnknownCounters = 20
 var (
 	// faults matches names of counters that say that something was lost or failed; not "interrupt",
 	// "deferred" and "transferred".
-	faults = pattern.MustCompile(`(?i)drop|discard|missed|timeout|timed.?out|error|(?:^|[^tf])err`)
+	faults = pattern.MustCompile(`(?i)drop|discard|missed|ov(?:er)?flo?w|overrun|timeout|timed.?out|error|(?:^|[^tf])err`)
 	// harmless matches names of counters that say so and have nothing to do with the traffic of the
 	// host: verdicts of XDP programs, time stamps, and protocols of storage.
 	harmless = pattern.MustCompile(`(?i)xdp_?drops?$|tstamp|timestamp|ptp|phc|macsec|roce|fcoe|iscsi|smbus`)

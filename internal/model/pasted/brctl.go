@@ -136,12 +136,10 @@ func (m *machine) miiTool(line string) bool {
 	return true
 }
 
-var (
-	iwconfigRate   = pattern.MustCompile(`\bBit Rate[=:](\d{1,6}(?:\.\d)?) Mb/s`)
-	iwconfigSignal = pattern.MustCompile(`\bSignal level[=:](-\d{1,3}) dBm`)
-)
+var iwconfigSignal = pattern.MustCompile(`\bSignal level[=:](-\d{1,3}) dBm`)
 
-// iwconfig parses a line of iwconfig(8). The signal may be without a unit, and then has no meaning here.
+// iwconfig parses a line of iwconfig(8). The bit rate is that of the last frame, and is left out, as is a signal
+// without a unit.
 func (m *machine) iwconfig(line string) bool {
 	if noWireless.MatchString(line) {
 		return m.ignore()
@@ -161,17 +159,10 @@ func (m *machine) iwconfig(line string) bool {
 		m.carrier(m.toolNIC, false)
 		return true
 	}
-	rate, signal := iwconfigRate.FindStringSubmatch(line), iwconfigSignal.FindStringSubmatch(line)
-	if rate == nil && signal == nil {
-		return m.ignore()
+	if signal := iwconfigSignal.FindStringSubmatch(line); signal != nil {
+		m.wifiOf(m.toolNIC).SignalDBm = number(signal[1])
+		m.addPart("wifi", true)
+		return true
 	}
-	w := m.wifiOf(m.toolNIC)
-	if rate != nil {
-		w.TxMbps, _ = strconv.ParseFloat(rate[1], 64)
-	}
-	if signal != nil {
-		w.SignalDBm = number(signal[1])
-	}
-	m.addPart("wifi", true)
-	return true
+	return m.ignore()
 }

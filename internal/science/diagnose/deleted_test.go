@@ -115,7 +115,8 @@ var rows = map[string]string{"blackhole-route": "routes", "unread-data": "socket
 	"gateway-unresolved": "neighbours", "probe-unanswered": "peers of ping", "parameter-set-twice": "lines of files",
 	"fault-logged": "lines of the log", "network-buffers-denied": "counters of buffers",
 	"network-buffers-delayed": "counters of buffers", "network-buffers-short": "counters of buffers",
-	"transmit-ring-stalled": "rings", "interrupts-of-one-queue": "interrupts", "bond-member-down": "members of bonds"}
+	"transmit-ring-stalled": "rings", "interrupts-of-one-queue": "interrupts", "bond-member-down": "members of bonds",
+	"lacp-apart": "bonds"}
 
 func deleted(t *testing.T, what, text, less string) {
 	t.Helper()

@@ -33,6 +33,12 @@ var piecesOfTools = map[string]pieceOfText{
 		`"dropped":726`, ""},
 	"pods with a larger MTU than their overlay": {overlay(1500), "mtu-above-uplink", `"interface":"cni0"`, ""},
 	"pods with the MTU of their overlay":        {overlay(1450), "", "", "mtu-above-uplink"},
+	"delayed interrupts of an interface that nothing else says is a NIC": {"# ethtool -c ens1f0\nCoalesce parameters for " +
+		"ens1f0:\nAdaptive RX: off  TX: off\nrx-usecs:\t1000\nrx-frames:\tn/a\n", "interrupts-delayed", `"rx_us":1000`, ""},
+	"a transmit fault of i40e": {"[1.0] i40e 0000:5e:00.0: TX driver issue detected, PF reset issued\n", "fault-logged",
+		"driver issue", ""},
+	"an overflow of an unknown driver": {"# ethtool -S eth0\nNIC statistics:\n     rx_packets: 18273\n     rx_64_oct: 1\n   " +
+		"  rbuf_ovflow_cnt: 9182\n", "counters-unknown", "rbuf_ovflow_cnt", ""},
 	"a weak link of iwconfig": {"wlan0     IEEE 802.11  ESSID:\"home\"\n          Bit Rate=6.5 Mb/s   Tx-Power=31 dBm\n     " +
 		"     Link Quality=22/70  Signal level=-88 dBm\n", "wireless-weak", `"signal_dbm":-88`, ""},
 	"a CPU of top": {"%Cpu0  :  0.0 us,  0.3 sy,  0.0 ni,  0.0 id,  0.0 wa,  0.0 hi, 99.7 si,  0.0 st\n%Cpu1  :  3.0 us,  " +

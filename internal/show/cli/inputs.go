@@ -181,7 +181,7 @@ func (in *inputs) readStream(ctx context.Context, file string, from io.Reader) (
 		}
 	}
 	if err := wrongKind("doctor", file, text); err != nil {
-		if _, parsed := pasted.Parse(string(text)); parsed != nil || isSettings(text) {
+		if p, parsed := pasted.Parse(string(text)); parsed != nil || len(p.Formats) < 2 && isSettings(text) {
 			return "", err
 		}
 	}

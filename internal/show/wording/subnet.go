@@ -93,7 +93,7 @@ var _ = later(func() {
 		return strings.Join(rows, "; ")
 	})
 	spell(func(host string, a fact.SameAddress) string {
-		return fmt.Sprintf("%s.%s: %s, %s", host, a.Interface, a.Prefix, a.MAC)
+		return strings.TrimSuffix(fmt.Sprintf("%s.%s: %s, %s", host, a.Interface, a.Prefix, a.MAC), ", ")
 	})
 	spell(func(_ string, s fact.SameMAC) string {
 		var names []string

@@ -16,11 +16,12 @@ type Port struct {
 }
 
 // Hardware reports whether the interface belongs to a device, not to software. Where no device was
-// read, an interface with link modes counts as hardware, and one that is half duplex: software
-// reports full duplex, or none.
+// read, an interface with link modes, a ring or delayed interrupts counts as hardware, and one
+// that is half duplex: software reports full duplex, or none.
 func (p Port) Hardware() bool {
 	return p.Interface.Kind == "" && (p.NIC.NUMA != nil || p.NIC.Device != "" || p.NIC.Bus != "" ||
-		p.NIC.BestMbps > 0 || p.NIC.Duplex == "half")
+		p.NIC.BestMbps > 0 || p.NIC.Duplex == "half" || p.NIC.Rings != nil && p.NIC.Rings.MostRx > 0 ||
+		p.NIC.Coalesce != nil && p.NIC.Coalesce.RxUs > 0)
 }
 
 // Port returns an interface of the host with its NIC.

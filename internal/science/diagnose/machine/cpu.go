@@ -92,13 +92,16 @@ func softirqOneCore(o facts.Trial, m hostload.Machine) *record.Finding {
 func rxMissed(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Trial.Hosts {
 		software, deltas := h.Snapshot.Software(), h.Deltas()
-		nics := slices.ContainsFunc(deltas, func(d netstate.InterfaceDelta) bool { return !software[d.Interface] })
+		o := f.Host(h.Host)
+		alone := o != nil && o.Pasted != nil && !slices.ContainsFunc(deltas, func(d netstate.InterfaceDelta) bool {
+			return !software[d.Interface]
+		})
 		for _, d := range deltas {
-			if software[d.Interface] && nics { // a bond counts what its members count; a text may have it alone
+			if software[d.Interface] && !alone { // a bond counts what its members count; a text may have it alone
 				continue
 			}
 			is := fact.RingMissed{Interface: d.Interface, Missed: d.RxMissed, Received: d.RxPackets}
-			if o := f.Host(h.Host); o != nil {
+			if o != nil {
 				is.Time, is.Printed = o.Time(), o.Names[facts.Missed]
 			}
 			if d.RxMissed == 0 {
