@@ -248,7 +248,10 @@ func (r *reader) stream(from io.Reader, within, name string, depth int) (err err
 			case len(head) > 0 && allZero(head):
 				return nil // a tar archive without members
 			}
-			return r.member(strings.TrimSuffix(name, path.Ext(name))+".txt", in, time.Time{}, deepest)
+			if name = strings.TrimSuffix(name, path.Ext(name)); !pasted.KnownMember(name) {
+				name += ".txt"
+			}
+			return r.member(name, in, time.Time{}, deepest)
 		}
 		if err != nil {
 			return cut(err)
@@ -377,7 +380,15 @@ var (
 
 // wanted reports whether a member may be read, by its name.
 func wanted(name string) bool {
-	return pasted.KnownMember(name) || pasted.PerhapsMember(name) || isArchive(name) || strings.HasSuffix(name, ".json")
+	return pasted.KnownMember(name) || pasted.PerhapsMember(name) || isArchive(name) || isCompressed(name) ||
+		strings.HasSuffix(name, ".json")
+}
+
+// isCompressed reports whether a name is that of a compressed text that may be read.
+func isCompressed(name string) bool {
+	text := strings.TrimSuffix(name, path.Ext(name))
+	return slices.Contains([]string{".gz", ".xz", ".bz2"}, path.Ext(name)) && !isArchive(name) &&
+		(pasted.KnownMember(text) || pasted.PerhapsMember(text))
 }
 
 // isArchive reports whether a name is that of an archive.
@@ -408,21 +419,16 @@ func (r *reader) member(name string, from io.Reader, modified time.Time, depth i
 	}
 	switch {
 	case from == nil:
+	case depth < deepest && isCompressed(name):
+		return r.inside(from, "", name, deepest)
 	case pasted.KnownMember(name):
 		return r.keep(m, from, largestMember)
 	case depth < deepest && isArchive(name):
-		// What is wrong with an archive inside does not end the one around it.
 		within := name
 		for isArchive(within) || strings.HasSuffix(within, ".tar") {
 			within = strings.TrimSuffix(within, path.Ext(within))
 		}
-		if err := r.stream(from, within, name, depth+1); err != nil {
-			if errors.Is(err, errBound) || r.ctx.Err() != nil {
-				return err
-			}
-			r.skip(name, reason(err))
-		}
-		return nil
+		return r.inside(from, within, name, depth+1)
 	case isArchive(name):
 		r.skip(name, "an archive in too many archives")
 	case strings.HasSuffix(name, ".json"):
@@ -431,6 +437,16 @@ func (r *reader) member(name string, from io.Reader, modified time.Time, depth i
 		return r.keep(m, from, largestPerhaps)
 	}
 	r.into.Others++
+	return nil
+}
+
+// inside reads an archive or a compressed text in an archive. What is wrong with it does not end the one around it.
+func (r *reader) inside(from io.Reader, within, name string, depth int) error {
+	err := r.stream(from, within, name, depth)
+	if err == nil || errors.Is(err, errBound) || r.ctx.Err() != nil {
+		return err
+	}
+	r.skip(name, reason(err))
 	return nil
 }
 
@@ -461,7 +477,7 @@ func (r *reader) keep(m pasted.Member, from io.Reader, largest int64) error {
 		text = text[:bytes.LastIndexByte(text[:most], '\n')+1]
 		r.skip(m.Path, fmt.Sprintf("what is behind %d MiB", most>>20))
 	}
-	m.Text = string(text)
+	m.Text = pasted.Decoded(text)
 	if !pasted.KnownMember(m.Path) && !pasted.Recognised(m.Text) {
 		r.into.Others++
 		return err

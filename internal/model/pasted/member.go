@@ -131,27 +131,36 @@ func hostNameFile(name string) bool {
 }
 
 // rootsOf returns the directory of the host that each member belongs to. That is the one around
-// sos_commands, proc, etc and the like. Of other members it is the directory at the top, or those in it
-// if several of them have files of the same name.
+// sos_commands, proc, etc and the like. Of other members it is the directory at the top, or those below it
+// that have files of the same name.
 func rootsOf(list []Member) []string {
 	roots := make([]string, len(list))
 	marked := map[string]bool{}
 	for i, m := range list {
 		if elements := strings.Split(m.Path, "/"); systemDir(elements) >= 0 {
 			if roots[i] = strings.Join(elements[:systemDir(elements)], "/"); ofNode(elements) > 0 {
-				roots[i] = hostDir(m.Path)
+				roots[i] = hostDir(elements)
 			}
 			marked[roots[i]] = true
 		}
 	}
-	several := map[string]bool{}
-	seen := map[[2]string]string{}
+	level := map[string]int{} // of the directories that differ; 0: none do
+	seen := map[[2]string][]string{}
 	for _, m := range list {
+		elements := strings.Split(m.Path, "/")
 		key := [2]string{top(m.Path), path.Base(m.Path)}
-		if in, has := seen[key]; has && in != hostDir(m.Path) {
-			several[top(m.Path)] = true
+		first, has := seen[key]
+		if !has {
+			seen[key] = elements
+			continue
 		}
-		seen[key] = hostDir(m.Path)
+		same := 0
+		for same < min(len(first), len(elements))-1 && first[same] == elements[same] {
+			same++
+		}
+		if at := level[key[0]]; at == 0 || same < at {
+			level[key[0]] = same
+		}
 	}
 	for i, m := range list {
 		if systemDir(strings.Split(m.Path, "/")) >= 0 {
@@ -161,8 +170,11 @@ func rootsOf(list []Member) []string {
 			roots[i] = path.Dir(m.Path)
 			continue
 		}
-		if roots[i] = top(m.Path); several[roots[i]] || ofNode(strings.Split(m.Path, "/")) > 0 {
-			roots[i] = hostDir(m.Path)
+		elements := strings.Split(m.Path, "/")
+		if roots[i] = top(m.Path); ofNode(elements) > 0 {
+			roots[i] = hostDir(elements)
+		} else if at := level[roots[i]]; at > 0 {
+			roots[i] = strings.Join(elements[:min(at+1, len(elements)-1)], "/")
 		}
 		for dir := path.Dir(m.Path); dir != "."; dir = path.Dir(dir) {
 			if marked[dir] {
@@ -174,12 +186,8 @@ func rootsOf(list []Member) []string {
 	return roots
 }
 
-// hostDir returns the directory of a path that may be that of a host: one in a directory of nodes, as those
-// of must-gather are, otherwise the second one.
-func hostDir(name string) string {
-	elements := strings.Split(name, "/")
-	return strings.Join(elements[:min(max(ofNode(elements), 1)+1, len(elements)-1)], "/")
-}
+// hostDir returns the directory of a host in a directory of nodes, as those of must-gather are.
+func hostDir(elements []string) string { return strings.Join(elements[:ofNode(elements)+1], "/") }
 
 // ofNode returns the index of the element of a path that names a node or a pod, as those of must-gather do.
 // -1: there is none.

@@ -11,9 +11,12 @@
 package pasted
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf16"
 
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pattern"
@@ -174,7 +177,7 @@ func parseOnce(text string) (Text, error) {
 		for _, f := range r.Formats[:min(len(r.Formats), 4)] {
 			names = append(names, f.Format)
 		}
-		return r.Text, fmt.Errorf("nothing could be judged: no rule uses what %s prints; add what ip -s -s link, "+
+		return r.Text, fmt.Errorf("nothing could be judged: no rule uses the output of %s; add what ip -s -s link, "+
 			"ethtool IF, ss -tin and nstat -az print on the same host", strings.Join(names, ", "))
 	}
 	if len(r.Machines) == 0 {
@@ -204,6 +207,23 @@ func (r *reader) text(text string, number int) {
 		}
 		r.read(l)
 	}
+}
+
+// Decoded returns a text without a byte order mark, in UTF-8: the shell of Windows writes UTF-16.
+func Decoded(text []byte) string {
+	var order binary.ByteOrder = binary.LittleEndian
+	switch {
+	case bytes.HasPrefix(text, []byte("\xff\xfe")):
+	case bytes.HasPrefix(text, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	default:
+		return strings.TrimPrefix(string(text), "\ufeff")
+	}
+	units := make([]uint16, 0, len(text)/2)
+	for at := 2; at+1 < len(text); at += 2 {
+		units = append(units, order.Uint16(text[at:]))
+	}
+	return string(utf16.Decode(units))
 }
 
 // lineOf returns a line of a text without its end, terminal control sequences and quotation marks of mail.

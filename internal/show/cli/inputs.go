@@ -169,6 +169,7 @@ func (in *inputs) readStream(ctx context.Context, file string, from io.Reader) (
 		return "", err
 	}
 	defer computing()()
+	text = []byte(pasted.Decoded(text))
 	if isJSONObject(text) {
 		snapshot, err := netstate.ParseHostSnapshot(text)
 		if err == nil {
