@@ -46,6 +46,11 @@ func readInputs(ctx context.Context, s streams, files []string, overS float64) (
 			return in, err
 		}
 		texts.WriteString(text)
+		if text != "" && len(files) > 1 {
+			if _, err := pasted.Parse(text); err != nil { // the others may be enough for an answer
+				in.sources[len(in.sources)-1].Kind = "text, of which nothing could be read"
+			}
+		}
 	}
 	defer computing()()
 	if texts.Len() > 0 {
@@ -177,7 +182,7 @@ func (in *inputs) readStream(ctx context.Context, file string, from io.Reader) (
 			in.sources = append(in.sources, record.Source{File: file, Kind: "snapshot of " + snapshot.Reading.Host})
 			return "", nil
 		}
-		if hasSchema(text) {
+		if _, parsed := pasted.Parse(string(text)); hasSchema(text) || parsed != nil && !json.Valid(text) {
 			return "", orWrongKind(file, text, err)
 		}
 	}
