@@ -28,6 +28,9 @@ var saltFunction = pattern.MustCompile(`^(sysctl\.present|file\.(managed|append)
 // salt reads a file of states.
 func (r *treeReader) salt(n *source.Node) {
 	for _, state := range n.Entries {
+		if state.Value.Kind == source.Scalar && state.Value.Text == "cmd.run" && relevant(state.Key.Text) {
+			r.command(state.Key) // a function without arguments
+		}
 		for _, f := range state.Value.Entries {
 			args := &source.Node{Kind: source.Mapping, At: f.Key.At}
 			for _, item := range f.Value.Items { // a list of mappings with one key each
@@ -62,6 +65,10 @@ func (r *treeReader) salt(n *source.Node) {
 			case "cmd.run":
 				if relevant(name.Value.Text) {
 					r.command(name.Value)
+				}
+			default:
+				if mtu := at(args, "mtu"); mtu != nil { // of network.managed
+					r.unread(mtu, "what "+f.Key.Text+" sets is not known here")
 				}
 			}
 		}
