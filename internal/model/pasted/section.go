@@ -41,8 +41,10 @@ var (
 	userPrompt = pattern.MustCompile(`^\s*(?:\([\w.-]+\) ` +
 		`?)?\[?[\w.-]+@([A-Za-z0-9][\w.-]*)(?:[:\s]+[~/][^#$>%\]]*)?\]?` +
 		`\s*[#$>%❯]\s*(.*)$`)
-	// nameless matches a prompt without a machine's name: "-bash-4.2#", "# ", "~ # ", "➜  ~".
-	namelessPrompt = pattern.MustCompile(`^\s*(?:-?(?:ba|da|k|z|a|tc)?sh-?[\d.]*|~|/[\w./-]*|➜\s+\S+|└─+)?` +
+	// nameless matches a prompt without a machine's name: "-bash-4.2#", "# ", "~ # ", "➜  ~ ", "➜  src git:(main)
+	// ✗ ".
+	namelessPrompt = pattern.MustCompile(`^➜\s+\S+\s+(?:git:\(\S+\)\s+(?:✗\s+)?)?([^\s#$>%❯➜].*)$|` +
+		`^\s*(?:-?(?:ba|da|k|z|a|tc)?sh-?[\d.]*|~|/[\w./-]*|➜\s+\S+|└─+)?` +
 		`\s?[#$>%❯➜]\s+(\S.*)$|` +
 		`^\s*-?(?:ba|da|k|z)?sh-[\d.]+[#$]\s*(.*)$|^\+{1,3} (\S.*)$`)
 	// windowsPrompt names no machine.
@@ -122,9 +124,9 @@ func prompted(line string) (s start, is bool) {
 		return start{host: m[1]}, true
 	}
 	if m := namelessPrompt.FindStringSubmatch(line); m != nil {
-		s := startWith("", m[1]+m[2]+m[3])
+		s := startWith("", m[1]+m[2]+m[3]+m[4])
 		s.root = strings.HasPrefix(strings.TrimSpace(line), "#")
-		if len(s.formats) > 0 || len(s.command) > 0 && knownProgram(s.command[0]) || m[2] != "" {
+		if len(s.formats) > 0 || len(s.command) > 0 && knownProgram(s.command[0]) || m[3] != "" {
 			return s, true
 		}
 	}

@@ -39,6 +39,9 @@ var piecesOfTools = map[string]pieceOfText{
 		"driver issue", ""},
 	"an overflow of an unknown driver": {"# ethtool -S eth0\nNIC statistics:\n     rx_packets: 18273\n     rx_64_oct: 1\n   " +
 		"  rbuf_ovflow_cnt: 9182\n", "counters-unknown", "rbuf_ovflow_cnt", ""},
+	"an arrow for a prompt, with the state of git": {"➜  ~ nstat -az TcpRetransSegs TcpOutSegs\nTcpOutSegs  1000000  0.0\n" +
+		"TcpRetransSegs  90000  0.0\n➜  linux git:(main) ✗ ethtool eth0 | grep Duplex\n\tDuplex: Half\n", "half-duplex",
+		`"interface":"eth0"`, ""},
 	"a weak link of iwconfig": {"wlan0     IEEE 802.11  ESSID:\"home\"\n          Bit Rate=6.5 Mb/s   Tx-Power=31 dBm\n     " +
 		"     Link Quality=22/70  Signal level=-88 dBm\n", "wireless-weak", `"signal_dbm":-88`, ""},
 	"a CPU of top": {"%Cpu0  :  0.0 us,  0.3 sy,  0.0 ni,  0.0 id,  0.0 wa,  0.0 hi, 99.7 si,  0.0 st\n%Cpu1  :  3.0 us,  " +

@@ -199,14 +199,18 @@ var _ = later(func() {
 	})
 
 	spell(func(_ string, l fact.Link) string {
-		rate := mbps(l.Mbps)
-		if l.Duplex == "half" { // which is for links of 10 and 100 Mbit/s
-			rate = fmt.Sprintf("%d Mbit/s", l.Mbps)
+		var is []string
+		switch {
+		case l.Mbps == 0: // a text does not say it
+		case l.Duplex == "half": // which is for links of 10 and 100 Mbit/s
+			is = append(is, fmt.Sprintf("%d Mbit/s", l.Mbps))
+		default:
+			is = append(is, mbps(l.Mbps))
 		}
 		if l.Duplex != "" {
-			rate += ", " + l.Duplex + " duplex"
+			is = append(is, l.Duplex+" duplex")
 		}
-		return l.Interface + ": " + rate + negotiates(l.Autoneg)
+		return l.Interface + ": " + strings.Join(is, ", ") + negotiates(l.Autoneg)
 	})
 	spell(func(_ string, n fact.Negotiated) string {
 		offers := ""
