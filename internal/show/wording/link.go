@@ -210,7 +210,7 @@ var _ = later(func() {
 		if l.Duplex != "" {
 			is = append(is, l.Duplex+" duplex")
 		}
-		return l.Interface + ": " + strings.Join(is, ", ") + negotiates(l.Autoneg)
+		return l.Interface + ": " + strings.TrimPrefix(strings.Join(is, ", ")+negotiates(l.Autoneg), ", ")
 	})
 	spell(func(_ string, n fact.Negotiated) string {
 		offers := ""
