@@ -17,7 +17,8 @@ var (
 var _ = register(
 	&format{name: "tc -s qdisc", part: "qdiscs", row: reads((*machine).qdisc), again: (*machine).sameQdisc,
 		sure: qdiscHead.MatchString, command: func(c command) bool {
-			return c.is("tc") && !c.json() && (strings.HasPrefix("qdisc", c.object()) || strings.HasPrefix("class", c.object()))
+			return c.is("tc") && !c.json() && (strings.HasPrefix("qdisc", c.object()) ||
+				strings.HasPrefix("class", c.object()))
 		}},
 	&format{name: "softnet_stat", part: "softnet", row: reads((*machine).softnet), again: behindGap,
 		sure: softnetRow.MatchString, files: []string{"net/softnet_stat"}})

@@ -133,7 +133,8 @@ var _ = later(func() {
 		},
 		read: "RFC 1191; RFC 2923, section 2.1; iptables-extensions(8) (TCPMSS)",
 		found: "A bridge with ports has a larger MTU than the interface of the default route, which is none of its " +
-			"ports, or this or a container's veth a larger one than a VXLAN or Geneve interface with a route. Likely if the host forwards (ip_forward) or counts IpFragFails.",
+			"ports, or this or a container's veth a larger one than a VXLAN or Geneve interface with a route. " +
+			"Likely if the host forwards (ip_forward) or counts IpFragFails.",
 	})
 	say(cause.RingSmall, words[cause.None]{
 		summary: about("the receive ring of DEV is short, and it has missed packets"),

@@ -45,8 +45,8 @@ func membersDown(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// apart finds members of 802.3ad bonds and of teams with LACP that carry nothing although their link is up, because LACP did not
-// bring them into the active aggregator (drivers/net/bonding/bond_3ad.c).
+// apart finds members of 802.3ad bonds and of teams with LACP that carry nothing although their link is up,
+// because LACP did not bring them into the active aggregator (drivers/net/bonding/bond_3ad.c).
 func apart(f facts.Trial) (findings []record.Finding) {
 	const noPartner = "00:00:00:00:00:00"
 	for _, h := range f.Hosts {
@@ -59,7 +59,8 @@ func apart(f facts.Trial) (findings []record.Finding) {
 					Members: len(b.Slaves), Silent: m.PartnerMAC == noPartner,
 					Churned: m.ActorChurn == "churned" || m.PartnerChurn == "churned"}
 				elsewhere := m.Aggregator > 0 && b.Aggregator > 0 && m.Aggregator != b.Aggregator
-				if b.Mode != "802.3ad" && b.Mode != "lacp" || m.Link != "up" || !elsewhere && !is.Silent && !is.Churned ||
+				if b.Mode != "802.3ad" && b.Mode != "lacp" || m.Link != "up" ||
+					!elsewhere && !is.Silent && !is.Churned ||
 					len(finding.Facts) == 6 {
 					continue
 				}
