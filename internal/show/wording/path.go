@@ -122,8 +122,8 @@ var _ = later(func() {
 				a.Address)
 		},
 		fixed: func(_ record.Finding, a cause.Probed) []string {
-			return []string{"a loop between switches, or a bond at ports that are no aggregation group: spanning tree " +
-				"and ports of the switches",
+			return []string{"a loop between switches, or a bond at ports that are no aggregation group: spanning " +
+				"tree and ports of the switches",
 				"two machines with this address: arping -c 3 " + a.Address + " on its link"}
 		}})
 	say(cause.MTUBlackhole, words[cause.ProbedMTU]{read: "RFC 2923, section 2.1; RFC 4821",
