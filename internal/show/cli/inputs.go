@@ -36,6 +36,7 @@ type inputs struct {
 // of one machine. OverS is the time between two readings of a host in seconds, where the files do not say
 // it; 0: unknown.
 func readInputs(ctx context.Context, s streams, files []string, overS float64) (in inputs, err error) {
+	defer computing()()
 	var texts strings.Builder
 	for _, file := range files {
 		text, err := in.readFile(ctx, s, file)
@@ -52,7 +53,6 @@ func readInputs(ctx context.Context, s streams, files []string, overS float64) (
 			}
 		}
 	}
-	defer computing()()
 	if texts.Len() > 0 {
 		var text pasted.Text
 		text, err = pasted.ParseOver(texts.String(), overS)
