@@ -55,7 +55,7 @@ func Doctor(e record.Evaluation) string {
 			if before := harmful(e, true); before != "" {
 				text += " Dropped harmfully since boot: " + before + "."
 			}
-			return text + notJudged(parts)
+			return text + notJudged(parts, e.Judged)
 		}
 		over := ""
 		if e.OverS > 0 {
@@ -74,12 +74,12 @@ func Doctor(e record.Evaluation) string {
 		if before := harmful(e, true); before != "" {
 			text += " Dropped harmfully since boot: " + before + "."
 		}
-		return text + notJudged(parts)
+		return text + notJudged(parts, e.Judged)
 	case 1:
-		return words.Sentence(causes[0], e.Hosts...) + "." + more + notJudged(parts)
+		return words.Sentence(causes[0], e.Hosts...) + "." + more + notJudged(parts, e.Judged)
 	}
 	return fmt.Sprintf("%s found; the first: %s.%s%s", words.Sentence(words.Count(len(causes), "cause")), causes[0],
-		more, notJudged(parts))
+		more, notJudged(parts, e.Judged))
 }
 
 // ofHosts returns the summary of a finding of one or more of the hosts, with their names.
@@ -96,11 +96,11 @@ func ofHosts(group []record.Finding, all []string) string {
 }
 
 // notJudged names the parts of the hosts that no evaluated rule could read. Empty: none.
-func notJudged(parts []string) string {
+func notJudged(parts, judged []string) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return " Not judged: " + words.FirstFew(wording.PartNames(parts), "and") + "."
+	return " Not judged: " + words.FirstFew(wording.LackingNames(parts, judged), "and") + "."
 }
 
 // ofBoot says how many of the possible causes rest on counters or log messages since boot.

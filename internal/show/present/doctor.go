@@ -154,7 +154,7 @@ func unevaluated(e record.Evaluation, all bool) (list []document.Block) {
 	}
 	if n := len(rules[""]); n > 0 {
 		texts = append(texts, fmt.Sprintf("%s, for which the text does not have: %s", words.Count(n, "rule"),
-			words.List(wording.PartNames(pasted))))
+			words.List(wording.LackingNames(pasted, e.Judged))))
 	}
 	for _, name := range foreign {
 		texts = append(texts, fmt.Sprintf("%s, which need what %s does not provide",

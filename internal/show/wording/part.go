@@ -121,6 +121,19 @@ func PartNames(ids []string) (names []string) {
 	return names
 }
 
+// LackingNames returns the names of parts that are lacking, in one order, each once. What was judged of a part of the
+// same name was not all of it.
+func LackingNames(ids, judged []string) (names []string) {
+	known := PartNames(judged)
+	for _, name := range PartNames(ids) {
+		if slices.Contains(known, name) {
+			name = "other " + name
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
 // PartCommands returns the commands that print parts of a host of a system, those that more rules need first. The
 // system is as in record.Unevaluated; empty: Linux.
 func PartCommands(system string, ids []string) (commands []string) {
