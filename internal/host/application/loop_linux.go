@@ -110,7 +110,7 @@ func (f *appFlow) newLoops() ([]*loop, error) {
 	for i := range threads {
 		l := &loop{f: f, codec: f.sessions[0].(*coded).codec, recorder: newRecorder(), done: make(chan struct{}),
 			datagrams: f.overUDP(), arrivals: newArrivals(&f.engine.Signals, f.Request.Spec, i, threads),
-			buffer: make([]byte, receiveBytes)}
+			buffer: make([]byte, receiveBytes), polls: flow.On(f.Request.Poll)}
 		if l.datagrams {
 			l.sender = sock.NewDatagramSender(mostDatagrams)
 			l.receiver = sock.NewDatagramReceiver(mostDatagrams, longestDatagram)
@@ -164,7 +164,6 @@ func (l *loop) run() {
 	defer l.end()
 	// The goroutine stays locked, so that its thread, whose attributes change, ends with it.
 	runtime.LockOSThread()
-	l.polls = flow.On(l.f.Request.Poll)
 	release, own := sched.Dedicate(l.polls)
 	defer release()
 	l.epoll.Raw = own
