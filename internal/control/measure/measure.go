@@ -388,6 +388,9 @@ func (s *session) plan() []*trial.Flow {
 	if o.Direction != flow.Write {
 		add("r", false)
 	}
+	if len(flows) == 1 && !s.options.Latency {
+		flows[0].Spins = true
+	}
 	return flows
 }
 

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -117,6 +118,26 @@ func TestPlan(t *testing.T) {
 		}
 		if got != want || len(cookies) != len(s.plan()) {
 			t.Errorf("%s: %s with %d cookies", direction, got, len(cookies))
+		}
+	}
+}
+
+// TestOnlyOneSpins: the single flow of a measurement may spin, and neither one of several nor a probe of latency.
+func TestOnlyOneSpins(t *testing.T) {
+	for want, o := range map[string]Options{
+		"w1 true":           {Flows: flow.Spec{Direction: flow.Write, Streams: 1}},
+		"r1 true":           {Flows: flow.Spec{Direction: flow.Read, Streams: 1}},
+		"w1 false w2 false": {Flows: flow.Spec{Direction: flow.Write, Streams: 2}},
+		"w1 false r1 false": {Flows: flow.Spec{Direction: flow.Both, Streams: 1}},
+		"w1 false p1 false": {Flows: flow.Spec{Direction: flow.Write, Streams: 1}, Latency: true},
+	} {
+		s := session{options: o, servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")}}
+		var got []string
+		for _, f := range s.planned() {
+			got = append(got, fmt.Sprintf("%s %t", f.ID, f.Spins))
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("%+v: %s, want %s", o, text, want)
 		}
 	}
 }

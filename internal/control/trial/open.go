@@ -26,7 +26,10 @@ type Flow struct {
 	SourcePort uint16
 	Opened     netip.AddrPort // the opener's address
 	Probe      bool           // the flow measures latency beside the other flows
-	Failure    *message.Error // why it could not be opened; nil: it is open
+	// Spins allows its threads to spin before they sleep, unless its options say how they wait: it is the only
+	// flow, and is compared with none that has more connections.
+	Spins   bool
+	Failure *message.Error // why it could not be opened; nil: it is open
 
 	ports []uint16 // the acceptor's, if it has several for the flow
 }
@@ -70,7 +73,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		if !f.Cookie.IsZero() {
 			at = netip.Addr{}
 		}
-		accept[f.Acceptor] = append(accept[f.Acceptor], request(f, len(flows) == 1, !f.OpenerSends, at))
+		accept[f.Acceptor] = append(accept[f.Acceptor], request(f, !f.OpenerSends, at))
 	}
 	brief, cancel := g.within(ctx, 0)
 	defer cancel()
@@ -101,7 +104,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		}
 	}
 	for _, f := range flows {
-		o := request(f, len(flows) == 1, f.OpenerSends, f.Source)
+		o := request(f, f.OpenerSends, f.Source)
 		o.Remote, o.LocalPort, o.Ports = f.Accepted, f.SourcePort, f.ports
 		connect[f.Opener] = append(connect[f.Opener], o)
 	}
@@ -164,12 +167,11 @@ func connectTime(requests []message.FlowRequest) (d time.Duration) {
 	return d
 }
 
-// request returns the request for one end of a flow. Beside other flows its threads do not spin, which would take their
-// CPUs.
-func request(f *Flow, alone, sends bool, local netip.Addr) message.FlowRequest {
+// request returns the request for one end of a flow.
+func request(f *Flow, sends bool, local netip.Addr) message.FlowRequest {
 	r := message.FlowRequest{Spec: f.Asked(), ID: f.ID, Sends: sends, Local: local, Cookie: f.Cookie,
 		Process: f.Process, Foreign: f.Served()}
-	if !alone && r.Poll == nil && flow.Of(r.Protocol).Threads {
+	if !f.Spins && r.Poll == nil && flow.Of(r.Protocol).Threads {
 		r.Poll = new(false)
 	}
 	return r

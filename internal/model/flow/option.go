@@ -406,7 +406,7 @@ var Options = fieldsOf(slices.Concat([]*Option{
 		Key: "poll", Protocols: threaded, Type: "bool",
 		Doc: "true: threads poll their sockets instead of sleeping, of applications those of the client; false: " +
 			"they sleep at once",
-		Absent:   "a thread with one request at a time spins before it sleeps, where that is faster",
+		Absent:   "they sleep; of measure, one request at a time spins before that where it is faster",
 		conflict: pollConflict,
 	},
 	{
