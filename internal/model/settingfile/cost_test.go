@@ -58,8 +58,14 @@ func TestCost(t *testing.T) {
 			}
 			return slices.Min(all)
 		}
-		once, twice := took(n), took(2*n)
-		if float64(twice) > most*float64(max(once, least)) {
+		// Other work on the machine adds to either, but not each time.
+		var once, twice time.Duration
+		tooMuch := true
+		for try := 0; try < 5 && tooMuch; try++ {
+			once, twice = took(n), took(2*n)
+			tooMuch = float64(twice) > most*float64(max(once, least))
+		}
+		if tooMuch {
 			t.Errorf("%s: %v, and %v for twice the lines", name, once, twice)
 		} else {
 			t.Logf("%s: %v, and %v for twice the lines", name, once, twice)
