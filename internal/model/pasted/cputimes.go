@@ -46,7 +46,7 @@ func (m *machine) cpuShare(line string) bool {
 		if name == "sirq" {
 			name = "si"
 		}
-		if field := fields[name[:2]]; field != nil {
+		if field := fields[name[:min(2, len(name))]]; field != nil {
 			*field += min(n, 100) / 100
 		}
 	}

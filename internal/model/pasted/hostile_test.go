@@ -2,6 +2,8 @@ package pasted
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -63,5 +65,33 @@ func TestManyLines(t *testing.T) {
 func TestTimeWithoutWords(t *testing.T) {
 	for _, before := range []string{"", "$ sar -n DEV\n", "12:00:00 CPU %usr %idle\n"} {
 		_, _ = Parse(before + strings.Repeat("12:00:01 \f\n12:00:01 AM \f\n", 3))
+	}
+}
+
+// TestShortWords: samples whose words have a letter each, one column after the other, are read without a panic. Numbers
+// stay, so that rows are still rows.
+func TestShortWords(t *testing.T) {
+	files, err := filepath.Glob("testdata/samples/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for column := range 16 {
+			lines := strings.Split(string(text), "\n")
+			for i, line := range lines {
+				words := strings.Fields(line)
+				if _, is := startOf(lineOf(line, 0)); is || column >= len(words) {
+					continue
+				}
+				if word := words[column]; strings.Trim(word, "0123456789.%") != "" {
+					lines[i] = strings.Replace(line, word, word[:1], 1)
+				}
+			}
+			_, _ = Parse(strings.Join(lines, "\n"))
+		}
 	}
 }

@@ -72,8 +72,9 @@ var (
 		`answer yet for icmp_seq=|Request timeout for icmp_seq )`)
 	pingMTU    = pattern.MustCompile(`(?i)\bmtu ?[=:]? ?(\d{3,5})\b`)
 	pingStart  = pattern.MustCompile(`^---\s+(\S*) ?ping6? statistics ---$`)
-	pingCounts = pattern.MustCompile(`^(\d{1,9}) packets transmitted, (\d{1,9}) (?:packets )?received(?:, \+?(\d{1,9}) duplicates)?`)
-	pingTimes  = pattern.MustCompile(`^(?:rtt|round-trip) min/avg/max(?:/[\w-]+)? = ` +
+	pingCounts = pattern.MustCompile(`^(\d{1,9}) packets transmitted, (\d{1,9}) (?:packets )?received` +
+		`(?:, \+?(\d{1,9}) duplicates)?`)
+	pingTimes = pattern.MustCompile(`^(?:rtt|round-trip) min/avg/max(?:/[\w-]+)? = ` +
 		`(\d{1,9}(?:\.\d{1,6})?)/[\d.]+/(\d{1,9}(?:\.\d{1,6})?)`)
 	// pingNote matches lines without meaning: a broadcast, the pattern, the header that BSD prints of a
 	// message, dots of -f.
