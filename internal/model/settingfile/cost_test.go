@@ -1,12 +1,11 @@
 package settingfile
 
 import (
-	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
+
+	"linerate/internal/model/costtest"
 )
 
 // costs are the files of formats that have the most lines of a kind, with a number in place of each #.
@@ -33,14 +32,8 @@ var costs = map[string]struct{ before, each, after string }{
 
 // TestCost: twice the lines take at most about twice the time.
 func TestCost(t *testing.T) {
-	const n, least, most = 8000, 20 * time.Millisecond, 3.2
-	user := func() time.Duration {
-		var u syscall.Rusage
-		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-		return time.Duration(u.Utime.Nano())
-	}
 	for name, c := range costs {
-		took := func(n int) time.Duration {
+		costtest.Doubled(t, name, 8000, 3.2, func(n int) func() {
 			var b strings.Builder
 			b.WriteString(c.before)
 			for i := range n {
@@ -48,27 +41,11 @@ func TestCost(t *testing.T) {
 			}
 			b.WriteString(c.after)
 			text := []byte(b.String())
-			var all []time.Duration
-			for range 2 {
-				began := user()
+			return func() {
 				files := []File{Read(name, text, "")}
 				Expand(files, func(string) []string { return []string{"net.core.a"} })
 				Winning(files, nil)
-				all = append(all, user()-began)
 			}
-			return slices.Min(all)
-		}
-		// Other work on the machine adds to either, but not each time.
-		var once, twice time.Duration
-		tooMuch := true
-		for try := 0; try < 5 && tooMuch; try++ {
-			once, twice = took(n), took(2*n)
-			tooMuch = float64(twice) > most*float64(max(once, least))
-		}
-		if tooMuch {
-			t.Errorf("%s: %v, and %v for twice the lines", name, once, twice)
-		} else {
-			t.Logf("%s: %v, and %v for twice the lines", name, once, twice)
-		}
+		})
 	}
 }

@@ -3,11 +3,10 @@ package source
 import (
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
+
+	"linerate/internal/model/costtest"
 )
 
 // repeated returns n texts of a format, joined.
@@ -43,33 +42,12 @@ var costs = map[string]func(n int) string{
 
 // TestCost: twice the text takes at most about twice the time, and memory is bounded.
 func TestCost(t *testing.T) {
-	const n, least, most, megabytes = 5_000, 20 * time.Millisecond, 3.5, 192
-	user := func() time.Duration {
-		var u syscall.Rusage
-		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-		return time.Duration(u.Utime.Nano())
-	}
+	const n, most, megabytes = 5_000, 3.5, 192
 	for name, text := range costs {
-		took := func(n int) time.Duration {
+		costtest.Doubled(t, name, n, most, func(n int) func() {
 			data := []byte(text(n))
-			var all []time.Duration
-			for range 3 {
-				began := user()
-				Parse("x.yaml", data)
-				all = append(all, user()-began)
-			}
-			return slices.Min(all)
-		}
-		// Other work on the machine adds to either, but not each time.
-		var once, twice time.Duration
-		tooMuch := true
-		for try := 0; try < 5 && tooMuch; try++ {
-			once, twice = took(n), took(2*n)
-			tooMuch = float64(twice) > most*float64(max(once, least))
-		}
-		if tooMuch {
-			t.Errorf("%s: %v, and %v for twice the text", name, once, twice)
-		}
+			return func() { Parse("x.yaml", data) }
+		})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		Parse("x.yaml", []byte(text(n)))
