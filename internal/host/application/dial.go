@@ -44,7 +44,7 @@ func (d *Dialer) Late() {
 // lookUp returns where the next connection goes, and records in x how long resolving a name took.
 func (d *Dialer) lookUp(ctx context.Context, x *Exchange) (message.FlowRequest, error) {
 	request := d.f.Request
-	if request.Host == "" {
+	if !d.f.named() {
 		return request, nil
 	}
 	host, _, err := net.SplitHostPort(request.Host)
@@ -62,6 +62,12 @@ func (d *Dialer) lookUp(ctx context.Context, x *Exchange) (message.FlowRequest, 
 	})
 	request.Remote = netip.AddrPortFrom(found[max(0, at)].Unmap(), request.Remote.Port())
 	return request, nil
+}
+
+// named reports whether the server is known by a name, which is resolved for each connection.
+func (f *appFlow) named() bool {
+	_, err := netip.ParseAddrPort(f.Request.Host)
+	return f.Request.Host != "" && err != nil
 }
 
 // Conn is a client's connection, which counts the bytes it carries.

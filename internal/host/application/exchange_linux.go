@@ -15,7 +15,7 @@ import (
 // flush writes requests.
 func (l *loop) flush(c *client) {
 	switch {
-	case c.conn == nil:
+	case c.fd < 0 || c.connecting:
 	case l.datagrams:
 		l.flushDatagrams(c)
 	default:
@@ -29,7 +29,7 @@ func (l *loop) flushStream(c *client) {
 		case len(out) > 0:
 			n, err := sock.TrySend(c.fd, out, c.body > 0)
 			if l.blocked(c, n, err) {
-				if c.conn != nil {
+				if c.fd >= 0 {
 					c.out = slices.Clone(out)
 				}
 				return
@@ -161,7 +161,7 @@ func (l *loop) receive(c *client) {
 		}
 		var n int
 		var err error
-		body := c.conn.parser.Body()
+		body := c.parser.Body()
 		if body > int64(len(l.buffer)) {
 			n, err = sock.Discard(c.fd, int(min(body, 1<<30)))
 		} else {
@@ -177,7 +177,7 @@ func (l *loop) receive(c *client) {
 		}
 		l.received(c, n)
 		if body > int64(len(l.buffer)) {
-			l.happened(c, c.conn.parser.Discarded(int64(n), &c.pending))
+			l.happened(c, c.parser.Discarded(int64(n), &c.pending))
 			continue
 		}
 		if !l.parse(c, l.buffer[:n]) || n < len(l.buffer) {
@@ -200,7 +200,7 @@ func (l *loop) received(c *client, n int) {
 // parse parses what was received. It returns false if the connection has failed by that.
 func (l *loop) parse(c *client, b []byte) bool {
 	for len(b) > 0 {
-		n, e, err := c.conn.parser.Next(b, &c.pending)
+		n, e, err := c.parser.Next(b, &c.pending)
 		if err != nil {
 			l.fail(c, err)
 			return false
@@ -239,7 +239,7 @@ func (l *loop) receiveDatagrams(c *client) {
 		if n < mostDatagrams {
 			return
 		}
-		if l.ready(c); c.conn == nil {
+		if l.ready(c); c.fd < 0 {
 			return
 		}
 	}
@@ -265,7 +265,7 @@ func (l *loop) happened(c *client, e Event) {
 		return
 	}
 	if x := e.Call.x; l.recorder.mayBeSlow(l.now - x.due) {
-		c.conn.Ended(x)
+		l.resent(c, x)
 	}
 	l.forget(c, e.Call)
 	l.f.conclude(e.Call.x, nil, l.recorder)
@@ -274,7 +274,7 @@ func (l *loop) happened(c *client, e Event) {
 // ended ends a connection that the server has closed, or that has failed.
 func (l *loop) ended(c *client, err error) {
 	if err == nil {
-		if e, ends := c.conn.parser.End(&c.pending); ends {
+		if e, ends := c.parser.End(&c.pending); ends {
 			l.happened(c, e)
 		}
 	}

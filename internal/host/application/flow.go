@@ -338,7 +338,7 @@ func (f *appFlow) Describe(out *message.FlowEnd) {
 			Text: fmt.Sprintf("%d transactions in a row failed; the latest: %s", n, f.failure)}
 	}
 	// The kernel's data covers one connection; it is the flow's only if there was no other.
-	if len(f.conns) != 1 || f.counts.opened.Load() != 1 || f.closed {
+	if f.counts.opened.Load() != 1 || f.closed || len(f.loops) == 1 && f.loops[0].info(out) || len(f.conns) != 1 {
 		return
 	}
 	for c := range f.conns {
@@ -356,11 +356,13 @@ func (f *appFlow) Describe(out *message.FlowEnd) {
 	}
 }
 
-// established returns how many connections the server has not closed; the client itself notices only at their
-// next use.
+// established returns how many connections the server has not closed. A session notices that only at the next use.
 func (f *appFlow) established() (n int64) {
 	f.mu.Lock()
 	conns := slices.Collect(maps.Keys(f.conns))
+	for _, l := range f.loops {
+		n += l.established.Load()
+	}
 	f.mu.Unlock()
 	for _, c := range conns {
 		if c.Usable() {

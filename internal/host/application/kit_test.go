@@ -30,8 +30,15 @@ func engine(t *testing.T) *application.Engine {
 // why it was not.
 func asking(t *testing.T, spec flow.Spec, to netip.AddrPort) (*application.Engine, *message.Error) {
 	t.Helper()
+	return askingFrom(t, spec, netip.Addr{}, to)
+}
+
+// askingFrom is asking with an address of the client.
+func askingFrom(t *testing.T, spec flow.Spec, from netip.Addr, to netip.AddrPort) (*application.Engine,
+	*message.Error) {
+	t.Helper()
 	e := engine(t)
-	request := message.FlowRequest{ID: "f", Spec: spec, Sends: true, Remote: to, Foreign: true}
+	request := message.FlowRequest{ID: "f", Spec: spec, Sends: true, Local: from, Remote: to, Foreign: true}
 	return e, e.Connect(t.Context(), []message.FlowRequest{request}, 500*time.Millisecond)[0].Error
 }
 

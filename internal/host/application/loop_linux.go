@@ -6,15 +6,14 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"linerate/internal/host/flowset"
-	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
@@ -34,13 +33,16 @@ const (
 )
 
 // loop makes the transactions of some of a flow's clients on one thread, by system calls. It allocates nothing for a
-// transaction. A connection that must be opened is opened by a goroutine, since that may wait for the resolver.
+// transaction on an open connection. It opens connections itself; only what waits for a resolver, or for linerate's
+// server over UDP, is left to goroutines.
 type loop struct {
 	f         *appFlow
 	codec     Codec
 	datagrams bool
 	epoll     *sock.Epoll
 	wakeup    *sock.EventFD
+	from, to  *sock.Peer // of connections over TCP. from: nil: the kernel selects; to: nil: a name is resolved for each
+	cookie    []byte     // what a connection over TCP begins with
 	arrivals  *arrivals
 	recorder  *recorder
 	clients   []client
@@ -62,17 +64,18 @@ type loop struct {
 	done        chan struct{}
 
 	inFlight, oldest atomic.Int64 // unanswered requests, and the due time of the first; 0: none
+	established      atomic.Int64 // connections that are open
 	thread, spent    atomic.Int64 // its ID while it runs, and its CPU time at the latest reading, in ns
 
-	mu     sync.Mutex // held for assignments only
+	mu     sync.Mutex // held for assignments, and for closing descriptors, which others may read from
 	opened []opened
 }
 
 // client is the part of a session that a loop has: its connection, and the requests on it.
 type client struct {
 	s       *coded
-	conn    *codedConn // nil: none is open
-	fd      int
+	fd      int // of its connection; -1: it has none
+	parser  Parser
 	index   int32
 	number  uint64 // of the next request
 	pending Pending
@@ -83,18 +86,22 @@ type client struct {
 	segment int     // UDP_SEGMENT of the socket; 0: off
 	heard   int64   // when the connection last received
 	until   int64   // when it has rested; 0: it does not rest
+	began   int64   // when the connection was begun
+	resent  int64   // segments that it has sent again until the latest reading
 
-	opening bool
-	retired bool // no further request may use the connection
-	over    bool // the server ends it, and answers nothing more
-	queued  bool // it is in free
-	stuck   bool // it is in stuck
+	opening    bool // a goroutine does what must come before connecting
+	connecting bool // the connection is not open yet
+	retired    bool // no further request may use the connection
+	over       bool // the server ends it, and answers nothing more
+	queued     bool // it is in free
+	stuck      bool // it is in stuck
 }
 
-// opened is a connection that a goroutine has opened.
+// opened is what a goroutine has found or opened for a client: where to connect to, or a connection over UDP.
 type opened struct {
 	client int32
-	conn   *codedConn
+	to     *sock.Peer
+	conn   *Conn
 	x      Exchange // its phases
 	err    error
 }
@@ -121,8 +128,11 @@ func (f *appFlow) newLoops() ([]*loop, error) {
 		}
 		all = append(all, l)
 		l.free, l.resting = newQueue(len(l.clients)), newQueue(len(l.clients))
-		var err error
-		if l.epoll, err = sock.NewEpoll(); err == nil {
+		err := l.address()
+		if err == nil {
+			l.epoll, err = sock.NewEpoll()
+		}
+		if err == nil {
 			if l.wakeup, err = sock.NewEventFD(); err == nil {
 				err = l.wakeup.AddTo(l.epoll, wakeTag)
 			}
@@ -153,10 +163,13 @@ func (l *loop) close() {
 // end says that the loop has ended, or will not run.
 func (l *loop) end() { close(l.done) }
 
-// stop ends the loop and waits for that. The engine must be closing.
+// stop ends the loop, waits for that, and closes its connections. The engine must be closing.
 func (l *loop) stop() {
 	l.wakeup.Signal()
 	<-l.done
+	for i := range l.clients {
+		l.disconnect(&l.clients[i])
+	}
 }
 
 // run makes transactions until the flow stops and all are answered, or the engine closes.
@@ -196,41 +209,12 @@ func (l *loop) run() {
 			switch c := &l.clients[max(0, tag)]; {
 			case tag == wakeTag:
 				l.wakeup.Clear()
-			case c.conn == nil: // closed after an earlier event
+			case c.fd < 0: // closed after an earlier event
 			default:
 				l.advance(c, read, write)
 			}
 		}
 	}
-}
-
-// adopt takes over the connection that the session has opened.
-func (l *loop) adopt(c *client) {
-	if conn, uses, is := c.s.shared.Detach(); is {
-		if err := l.watch(c, conn); err != nil {
-			conn.Close()
-			l.f.Fail("%w", err)
-			return
-		}
-		c.uses = uses
-	}
-	l.ready(c)
-}
-
-// watch makes a connection that of a client.
-func (l *loop) watch(c *client, conn *codedConn) error {
-	err := socket.WithConn(conn.Conn.Conn.(syscall.Conn), func(fd int) error {
-		c.fd = fd
-		sock.DetachPoller(fd)
-		if l.datagrams { // each datagram that leaves would be an event
-			return l.epoll.AddRead(fd, c.index)
-		}
-		return l.epoll.Add(fd, c.index)
-	})
-	if err == nil {
-		c.conn, c.uses, c.retired, c.over, c.heard = conn, 0, false, false, l.now
-	}
-	return err
 }
 
 // hasRoom reports whether a client can make another request.
@@ -319,7 +303,7 @@ func (l *loop) begin(c *client, due int64) {
 	}
 	l.final = call
 	l.publish(1)
-	if c.conn == nil && !c.opening {
+	if c.fd < 0 && !c.opening {
 		l.open(c)
 	}
 }
@@ -350,61 +334,18 @@ func (l *loop) forget(c *client, call *Call) {
 	l.publish(-1)
 }
 
-// open opens a connection.
-func (l *loop) open(c *client) {
-	c.opening = true
-	s, index, timeout := c.s, c.index, l.f.timeout()
-	l.f.engine.Go(func() {
-		ctx, cancel := context.WithTimeout(l.f.engine.Context(), timeout)
-		defer cancel()
-		o := opened{client: index}
-		if o.conn, o.err = s.open(ctx, &o.x); o.err != nil && ctx.Err() != nil {
-			o.err = ctx.Err()
-		}
-		l.mu.Lock()
-		l.opened = append(l.opened, o)
-		l.mu.Unlock()
-		l.wakeup.Signal()
-	})
-}
-
-// install gives clients the connections that have been opened.
-func (l *loop) install() {
-	l.mu.Lock()
-	all := l.opened
-	l.opened = nil
-	l.mu.Unlock()
-	for _, o := range all {
-		c := &l.clients[o.client]
-		c.opening = false
-		if o.err == nil {
-			uses, retired := c.uses, c.retired
-			if o.err = l.watch(c, o.conn); o.err != nil {
-				o.conn.Close()
-			}
-			c.uses, c.retired = uses, retired
-		}
-		if o.err != nil {
-			l.fail(c, o.err)
-			continue
-		}
-		if call := c.pending.Oldest(); call != nil {
-			for p, ns := range o.x.phases {
-				call.x.phases[p] += ns
-			}
-			call.x.synSent = o.x.synSent
-		}
-		l.flush(c)
-		l.ready(c)
-	}
-}
-
 // advance writes and reads what is possible on a connection.
 func (l *loop) advance(c *client, read, write bool) {
-	if write && (len(c.out) > 0 || c.body > 0) {
+	if c.connecting {
+		if err := sock.SocketError(c.fd); err != nil {
+			l.fail(c, os.NewSyscallError("connect", err))
+			return
+		}
+		l.connected(c)
+	} else if write && (len(c.out) > 0 || c.body > 0) {
 		l.flush(c)
 	}
-	if read && c.conn != nil {
+	if read && c.fd >= 0 {
 		if l.datagrams {
 			l.receiveDatagrams(c)
 		} else {
@@ -413,31 +354,6 @@ func (l *loop) advance(c *client, read, write bool) {
 	}
 	l.settle(c)
 	l.ready(c)
-}
-
-// settle closes a connection that has ended its use. Requests that the server has not begun (RFC 9112, section 9.3.2)
-// are made again on the next one.
-func (l *loop) settle(c *client) {
-	if c.conn == nil || !c.retired || len(c.pending.queue) > 0 && !c.over {
-		return
-	}
-	l.disconnect(c)
-	for _, call := range c.pending.queue {
-		call.sent, call.first = 0, 0
-		c.unsent = append(c.unsent, call)
-	}
-	if c.uses = len(c.unsent); c.uses > 0 {
-		c.retired = c.uses == l.f.Request.PerConnection
-		l.open(c)
-	}
-}
-
-// disconnect closes a client's connection.
-func (l *loop) disconnect(c *client) {
-	l.epoll.Remove(c.fd)
-	c.conn.Close()
-	c.conn, c.fd, c.segment, c.retired, c.over, c.uses = nil, -1, 0, false, false, 0
-	c.unsent, c.out, c.body = c.unsent[:0], nil, 0
 }
 
 // errAnotherTimeout means that a request was given up because an earlier one on its connection was.
@@ -452,9 +368,12 @@ func (l *loop) expire() {
 			if i := slices.Index(c.unsent, call); i >= 0 {
 				c.unsent = slices.Delete(c.unsent, i, i+1)
 			}
-			c.conn.Ended(call.x)
+			l.resent(c, call.x)
 			l.f.conclude(call.x, context.DeadlineExceeded, l.recorder)
 			switch {
+			case c.connecting:
+				l.fail(c, context.DeadlineExceeded)
+				next = l.first
 			case l.codec.Ordered():
 				l.fail(c, errAnotherTimeout)
 				next = l.first
@@ -473,9 +392,7 @@ func (l *loop) fail(c *client, err error) {
 		l.forget(c, call)
 		l.f.conclude(call.x, err, l.recorder)
 	}
-	if c.conn != nil {
-		l.disconnect(c)
-	}
+	l.disconnect(c)
 	c.unsent, c.retired, c.uses = c.unsent[:0], false, 0
 	l.rest(c)
 }

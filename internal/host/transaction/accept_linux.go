@@ -18,7 +18,7 @@ import (
 // listenTCP lets the workers accept by system calls from a listener of package net, which knows how
 // to listen on all addresses of both families.
 func (f *rrFlow) listenTCP(l *net.TCPListener) (*flowset.Listener, error) {
-	fd, err := takeOver(l)
+	fd, err := socket.TakeOver(l)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,7 @@
 package transaction
 
 import (
-	"os"
+	"errors"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -48,19 +48,12 @@ func (a *requester) connect(c *conn) bool {
 
 // socket creates a socket for a transaction.
 func (a *requester) socket(peer *sock.Peer) (int, error) {
-	fd, err := peer.Socket(false)
+	fd, err := a.f.opener.socket(peer)
 	if err != nil {
-		return -1, os.NewSyscallError("socket", err)
+		return -1, err
 	}
-	err = a.f.opener.prepare(fd)
-	if err == nil {
-		caused.Add(caused.Reset)
-		err = sock.SetLingerZero(fd)
-	}
-	if err == nil {
-		err = sock.DisableQuickAck(fd)
-	}
-	if err != nil {
+	caused.Add(caused.Reset)
+	if err := errors.Join(sock.SetLingerZero(fd), sock.DisableQuickAck(fd)); err != nil {
 		sock.CloseSocket(fd)
 		return -1, err
 	}

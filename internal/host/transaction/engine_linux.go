@@ -3,13 +3,10 @@
 package transaction
 
 import (
-	"io"
 	"net"
-	"syscall"
 
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
-	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
 )
 
@@ -23,25 +20,12 @@ func (e *Engine) newEnd(request message.FlowRequest) end {
 
 // acceptOffered responds to a connection that has sent the flow's cookie.
 func (f *rrFlow) acceptOffered(conn *net.TCPConn) {
-	fd, err := takeOver(conn)
+	fd, err := socket.TakeOver(conn)
 	if err != nil {
 		f.Fail("taking a connection over: %w", err)
 		return
 	}
 	f.addOffered(fd, 0)
-}
-
-// takeOver duplicates the descriptor of a socket of package net and closes the original.
-func takeOver(conn interface {
-	syscall.Conn
-	io.Closer
-}) (own int, err error) {
-	defer conn.Close()
-	err = socket.WithConn(conn, func(fd int) (err error) {
-		own, err = sock.Dup(fd)
-		return err
-	})
-	return own, err
 }
 
 // OfferSocket is like Offer, for a descriptor whose first shown bytes are the cookie and have not

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/host/caused"
 	"linerate/internal/host/flowset"
+	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sock"
 )
 
@@ -116,7 +117,7 @@ func (f *rrFlow) setTimeouts(fd int) error {
 
 // takeSocket takes a socket from package net and sets its options.
 func (f *rrFlow) takeSocket(conn *net.UDPConn) (int, error) {
-	fd, err := takeOver(conn)
+	fd, err := socket.TakeOver(conn)
 	if err != nil {
 		return -1, err
 	}

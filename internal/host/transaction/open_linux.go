@@ -53,21 +53,11 @@ func newOpener(f *rrFlow) (*opener, error) {
 		}
 		o.peers = append(o.peers, peer)
 	}
-	if local := f.Request.Local; local.IsValid() || f.Request.LocalPort != 0 {
-		if !local.IsValid() {
-			local = netip.IPv4Unspecified()
-			if f.Request.Remote.Addr().Is6() {
-				local = netip.IPv6Unspecified()
-			}
-		}
-		from, err := sock.PeerAt(netip.AddrPortFrom(local, f.Request.LocalPort))
-		if err != nil {
-			return nil, err
-		}
-		o.from = from
+	var err error
+	if o.from, err = socket.Source(f.Request); err != nil {
+		return nil, err
 	}
-	waiting, err := sock.NewEpoll()
-	o.waiting = waiting
+	o.waiting, err = sock.NewEpoll()
 	return o, err
 }
 
@@ -111,18 +101,14 @@ func (o *opener) openAll(ctx context.Context, timeout time.Duration, first func(
 // start starts to open a connection.
 func (o *opener) start(i int) error {
 	peer := o.peer(i)
-	fd, err := peer.Socket(false)
+	fd, err := o.socket(peer)
 	if err != nil {
-		return os.NewSyscallError("socket", err)
+		return err
 	}
-	if err = o.prepare(fd); err == nil {
-		if err = peer.Connect(fd); err == syscall.EINPROGRESS {
-			err = nil
-		}
-		err = os.NewSyscallError("connect", err)
-	}
-	if err == nil {
+	if err = peer.Connect(fd); err == nil || err == syscall.EINPROGRESS {
 		err = o.waiting.Add(fd, int32(fd))
+	} else {
+		err = os.NewSyscallError("connect", err)
 	}
 	if err != nil {
 		sock.CloseSocket(fd)
@@ -138,15 +124,17 @@ func (o *opener) peer(i int) *sock.Peer {
 	return o.peers[o.f.part.number(i, 0)%int64(len(o.peers))]
 }
 
-func (o *opener) prepare(fd int) error {
-	err := socket.Prepare(o.f.Request, fd)
-	if err == nil {
-		err = o.f.setSocketOptions(fd)
+// socket returns a socket for a connection to a peer.
+func (o *opener) socket(to *sock.Peer) (int, error) {
+	fd, err := socket.Stream(o.f.Request, o.from, to)
+	if err != nil {
+		return -1, err
 	}
-	if err == nil && o.from != nil {
-		err = os.NewSyscallError("bind", o.from.Bind(fd))
+	if err := o.f.setSocketOptions(fd); err != nil {
+		sock.CloseSocket(fd)
+		return -1, err
 	}
-	return err
+	return fd, nil
 }
 
 // finish assigns a connection that has opened to its thread.
