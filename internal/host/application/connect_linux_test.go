@@ -24,8 +24,9 @@ func timeWaits(t *testing.T, port uint16) (n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	end := fmt.Sprintf(":%04X", port)
 	for line := range strings.Lines(string(table)) {
-		if f := strings.Fields(line); len(f) > 3 && f[3] == "06" && strings.Contains(f[1]+f[2], fmt.Sprintf(":%04X", port)) {
+		if f := strings.Fields(line); len(f) > 3 && f[3] == "06" && strings.Contains(f[1]+f[2], end) {
 			n++
 		}
 	}
