@@ -8,8 +8,8 @@ import (
 )
 
 // Codec is the client's end of a protocol as functions of bytes: it does no input or output, and reads no clock. A flow
-// whose protocol has one runs on event loops, or in sessions where TLS or the operating system requires that. Its
-// methods are safe for concurrent use.
+// whose protocol has one runs on event loops, or in sessions where the operating system requires that. Its methods are
+// safe for concurrent use.
 type Codec interface {
 	// Append appends a request to b, without its payload.
 	Append(b []byte, r Request) []byte

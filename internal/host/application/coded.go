@@ -34,8 +34,9 @@ func (i Invalid) Do(context.Context, *Exchange) error { return i.Err }
 // Close does nothing.
 func (Invalid) Close() {}
 
-// coded is a session of a protocol that has a codec. It opens the connections, and makes the transactions that run on
-// no loop: the first one of each connection, and those over TLS. Its connections have no goroutines.
+// coded is a session of a protocol that has a codec. It opens the connections of which something must be awaited, and
+// makes the transactions that run on no loop: the first one of each session, and all of them where there are no loops.
+// Its connections have no goroutines.
 type coded struct {
 	d      *Dialer
 	codec  Codec
@@ -57,6 +58,7 @@ func NewCoded(d *Dialer, codec Codec, alpn ...string) Session {
 type codedConn struct {
 	*Conn
 	stream    net.Conn // the connection itself, or TLS on it
+	wire      *wire    // of TLS; nil: without
 	datagrams bool
 	reading   chan struct{} // held by the one transaction that reads, for all of the connection
 	writing   sync.Mutex    // one request is written at a time
@@ -109,10 +111,12 @@ func (s *coded) open(ctx context.Context, x *Exchange) (*codedConn, error) {
 	}
 	c.stream = c.Conn
 	if Encrypted(spec) {
-		if c.stream, err = s.d.TLS(ctx, x, c.Conn, s.alpn...); err != nil {
+		c.wire = &wire{Conn: c.Conn}
+		if c.wire.tls, err = s.d.TLS(ctx, x, c.wire, s.alpn...); err != nil {
 			c.Close()
 			return nil, err
 		}
+		c.stream = c.wire.tls
 	}
 	return c, nil
 }

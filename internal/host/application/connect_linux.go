@@ -21,7 +21,7 @@ import (
 // address finds where connections over TCP come from and go to.
 func (l *loop) address() (err error) {
 	request := l.f.Request
-	if l.datagrams {
+	if l.datagrams || l.encrypted {
 		return nil
 	}
 	if !request.Cookie.IsZero() {
@@ -36,7 +36,7 @@ func (l *loop) address() (err error) {
 // adopt takes over the connection that the session has opened.
 func (l *loop) adopt(c *client) {
 	if conn, uses, is := c.s.shared.Detach(); is {
-		if err := l.takeOver(c, conn.Conn); err != nil {
+		if err := l.takeOver(c, conn); err != nil {
 			l.f.Fail("%w", err)
 			return
 		}
@@ -45,13 +45,16 @@ func (l *loop) adopt(c *client) {
 	l.ready(c)
 }
 
-// takeOver makes an open connection of package net that of a client.
-func (l *loop) takeOver(c *client, conn *Conn) error {
+// takeOver makes an open connection of a session that of a client.
+func (l *loop) takeOver(c *client, conn *codedConn) error {
 	fd, err := conn.detach()
 	if err != nil {
 		return err
 	}
 	l.give(c, fd)
+	if c.wire = conn.wire; c.wire != nil {
+		c.wire.inLoop = true
+	}
 	if !l.datagrams {
 		if err := sock.SetLingerZero(fd); err != nil { // see disconnect
 			return err
@@ -106,8 +109,8 @@ func (l *loop) open(c *client) {
 		ctx, cancel := context.WithTimeout(l.f.engine.Context(), timeout)
 		defer cancel()
 		o := opened{client: index}
-		if l.datagrams {
-			o.conn, o.err = s.d.UDP(ctx, &o.x)
+		if l.datagrams || l.encrypted {
+			o.conn, o.err = s.open(ctx, &o.x)
 		} else {
 			var request message.FlowRequest
 			if request, o.err = s.d.lookUp(ctx, &o.x); o.err == nil {
@@ -137,6 +140,7 @@ func (l *loop) install() {
 			for p, ns := range o.x.phases {
 				call.x.phases[p] += ns
 			}
+			call.x.synSent = o.x.synSent
 		}
 		switch {
 		case o.err != nil:
@@ -265,7 +269,7 @@ func (l *loop) disconnect(c *client) {
 	l.f.counts.closed.Add(1)
 	l.established.Add(-1)
 	c.segment, c.connecting, c.retired, c.over, c.uses = 0, false, false, false, 0
-	c.unsent, c.out, c.body = c.unsent[:0], nil, 0
+	c.unsent, c.out, c.body, c.wire = c.unsent[:0], nil, 0, nil
 }
 
 // info returns the kernel's data of the only connection of the flow; false if there are or were others.

@@ -101,7 +101,7 @@ func TestUnopenedConnections(t *testing.T) {
 					_, _ = syscall.Write(c, []byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
 				}
 			}()
-			for paused.Load() {
+			for until := time.Now().Add(time.Minute); paused.Load() && time.Now().Before(until); {
 				time.Sleep(time.Millisecond)
 			}
 		}

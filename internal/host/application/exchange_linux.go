@@ -27,8 +27,8 @@ func (l *loop) flushStream(c *client) {
 	for out := c.out; ; {
 		switch {
 		case len(out) > 0:
-			n, err := sock.TrySend(c.fd, out, c.body > 0)
-			if l.blocked(c, n, err) {
+			n, err := l.send(c, out, c.body > 0)
+			if l.blocked(c, err) {
 				if c.fd >= 0 {
 					c.out = slices.Clone(out)
 				}
@@ -39,12 +39,15 @@ func (l *loop) flushStream(c *client) {
 				c.out = nil
 			}
 		case c.body > 0:
-			n, err := sock.TrySend(c.fd, socket.Payload[:min(c.body, int64(len(socket.Payload)))], false)
-			if l.blocked(c, n, err) {
+			n, err := l.send(c, socket.Payload[:min(c.body, int64(len(socket.Payload)))], false)
+			if l.blocked(c, err) {
 				return
 			}
 			c.body -= int64(n)
 		case len(c.unsent) == 0:
+			if c.wire != nil {
+				l.blocked(c, l.sendRest(c, false))
+			}
 			return
 		default:
 			most := len(c.unsent)
@@ -68,17 +71,39 @@ func (l *loop) encode(c *client, most int) []byte {
 	return l.out
 }
 
-// blocked counts what was written. It reports whether writing ends here: there is no room, or the connection has
-// failed.
-func (l *loop) blocked(c *client, n int, err error) bool {
-	switch {
-	case err == nil:
+// send sends bytes of requests, by TLS if the connection has it, and returns how many it has taken. more says that
+// others follow at once.
+func (l *loop) send(c *client, b []byte, more bool) (n int, err error) {
+	if c.wire == nil {
+		n, err = sock.TrySend(c.fd, b, more)
 		l.f.counts.written.Add(int64(n))
-		return false
-	case err != syscall.EAGAIN && err != syscall.EINTR:
+		return n, err
+	}
+	if err = l.sendRest(c, more); err != nil {
+		return 0, err
+	}
+	return c.wire.tls.Write(b[:min(len(b), receiveBytes)])
+}
+
+// sendRest sends what TLS has made of requests.
+func (l *loop) sendRest(c *client, more bool) error {
+	for w := c.wire; len(w.out) > 0; {
+		n, err := sock.TrySend(c.fd, w.out, more)
+		if err != nil {
+			return err
+		}
+		l.f.counts.written.Add(int64(n))
+		w.out = w.out[:copy(w.out, w.out[n:])]
+	}
+	return nil
+}
+
+// blocked reports whether writing ends with an error: there is no room, or the connection has failed.
+func (l *loop) blocked(c *client, err error) bool {
+	if err != nil && err != syscall.EAGAIN && err != syscall.EINTR {
 		l.fail(c, err)
 	}
-	return true
+	return err != nil
 }
 
 // flushDatagrams sends each request as a datagram of its own.
@@ -162,6 +187,9 @@ func (l *loop) receive(c *client) {
 		var n int
 		var err error
 		body := c.parser.Body()
+		if c.wire != nil {
+			body = 0 // TLS has to see all of it
+		}
 		if body > int64(len(l.buffer)) {
 			n, err = sock.Discard(c.fd, int(min(body, 1<<30)))
 		} else {
@@ -180,7 +208,7 @@ func (l *loop) receive(c *client) {
 			l.happened(c, c.parser.Discarded(int64(n), &c.pending))
 			continue
 		}
-		if !l.parse(c, l.buffer[:n]) || n < len(l.buffer) {
+		if !l.arrived(c, l.buffer[:n]) || n < len(l.buffer) {
 			return // later data is another event
 		}
 	}
@@ -195,6 +223,35 @@ func (l *loop) receive(c *client) {
 func (l *loop) received(c *client, n int) {
 	c.heard = l.now
 	l.f.counts.received.Add(int64(n))
+}
+
+// arrived parses what a stream has received. It returns false if the connection has ended by that.
+func (l *loop) arrived(c *client, b []byte) bool {
+	if c.wire == nil {
+		return l.parse(c, b)
+	}
+	c.wire.in = b
+	for !c.over {
+		n, err := c.wire.tls.Read(l.plain)
+		if n > 0 && !l.parse(c, l.plain[:n]) {
+			return false
+		}
+		switch {
+		case err == nil:
+		case err == errNothingArrived:
+			if len(c.wire.out) > 0 { // a change of keys is answered (RFC 8446, section 4.6.3)
+				l.flush(c)
+			}
+			return c.fd >= 0
+		case err == io.EOF:
+			l.ended(c, nil)
+			return false
+		default:
+			l.ended(c, err)
+			return false
+		}
+	}
+	return true
 }
 
 // parse parses what was received. It returns false if the connection has failed by that.

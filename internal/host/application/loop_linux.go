@@ -33,15 +33,15 @@ const (
 )
 
 // loop makes the transactions of some of a flow's clients on one thread, by system calls. It allocates nothing for a
-// transaction on an open connection. It opens connections itself; only what waits for a resolver, or for linerate's
-// server over UDP, is left to goroutines.
+// transaction on an open connection. It opens connections itself; only what waits for a resolver or for linerate's
+// server over UDP, and handshakes of TLS are left to goroutines.
 type loop struct {
 	f         *appFlow
 	codec     Codec
 	datagrams bool
 	epoll     *sock.Epoll
 	wakeup    *sock.EventFD
-	from, to  *sock.Peer // of connections over TCP. from: nil: the kernel selects; to: nil: a name is resolved for each
+	from, to  *sock.Peer // of connections over TCP. from: nil: the kernel selects; to: nil: see open
 	cookie    []byte     // what a connection over TCP begins with
 	arrivals  *arrivals
 	recorder  *recorder
@@ -52,7 +52,9 @@ type loop struct {
 	first     *Call   // the unanswered requests in the order of beginning
 	final     *Call
 	now       int64
+	encrypted bool
 	buffer    []byte // what was received
+	plain     []byte // the same, without TLS
 	out       []byte // what is being sent
 	sender    *sock.DatagramSender
 	// unsegmented says that a device or the kernel cannot send datagrams as segments of one.
@@ -74,7 +76,8 @@ type loop struct {
 // client is the part of a session that a loop has: its connection, and the requests on it.
 type client struct {
 	s       *coded
-	fd      int // of its connection; -1: it has none
+	fd      int   // of its connection; -1: it has none
+	wire    *wire // of its connection's TLS; nil: without
 	parser  Parser
 	index   int32
 	number  uint64 // of the next request
@@ -97,27 +100,30 @@ type client struct {
 	stuck      bool // it is in stuck
 }
 
-// opened is what a goroutine has found or opened for a client: where to connect to, or a connection over UDP.
+// opened is what a goroutine has found or opened for a client: where to connect to, or a connection.
 type opened struct {
 	client int32
 	to     *sock.Peer
-	conn   *Conn
+	conn   *codedConn
 	x      Exchange // its phases
 	err    error
 }
 
 // newLoops returns the loops that make a flow's transactions instead of its sessions; none if its protocol has no
-// codec, or over TLS.
+// codec.
 func (f *appFlow) newLoops() ([]*loop, error) {
-	if _, is := f.sessions[0].(*coded); !is || Encrypted(f.Request.Spec) {
+	if _, is := f.sessions[0].(*coded); !is {
 		return nil, nil
 	}
 	threads := min(max(1, f.Request.Threads), len(f.sessions))
 	var all []*loop
 	for i := range threads {
 		l := &loop{f: f, codec: f.sessions[0].(*coded).codec, recorder: newRecorder(), done: make(chan struct{}),
-			datagrams: f.overUDP(), arrivals: newArrivals(&f.engine.Signals, f.Request.Spec, i, threads),
-			buffer: make([]byte, receiveBytes), polls: flow.On(f.Request.Poll)}
+			datagrams: f.overUDP(), encrypted: Encrypted(f.Request.Spec), buffer: make([]byte, receiveBytes),
+			arrivals: newArrivals(&f.engine.Signals, f.Request.Spec, i, threads), polls: flow.On(f.Request.Poll)}
+		if l.encrypted {
+			l.plain = make([]byte, receiveBytes)
+		}
 		if l.datagrams {
 			l.sender = sock.NewDatagramSender(mostDatagrams)
 			l.receiver = sock.NewDatagramReceiver(mostDatagrams, longestDatagram)

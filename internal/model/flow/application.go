@@ -124,20 +124,9 @@ var serviceOption = []*Option{
 	},
 }
 
-// pollConflict returns why the threads of a flow cannot poll.
-func pollConflict(s *Spec) string {
-	if On(s.Poll) && s.TLS != "" && s.TLS != TLSOff {
-		return ": with TLS, connections have no threads of their own"
-	}
-	return ""
-}
-
 // threadsConflict returns why the threads of a flow have nothing to do.
 func threadsConflict(s *Spec) string {
-	switch {
-	case s.Threads > 1 && s.TLS != "" && s.TLS != TLSOff:
-		return fmt.Sprintf(" %d: with TLS, connections have no threads of their own", s.Threads)
-	case s.Threads > s.Connections:
+	if s.Threads > s.Connections {
 		return fmt.Sprintf(" %d: a flow with %s has nothing for more than %d to do: say connections, too", s.Threads,
 			unit.Plural(s.Connections, "connection"), s.Connections)
 	}

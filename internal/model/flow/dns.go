@@ -27,8 +27,9 @@ var dnsProtocols = []Protocol{
 	},
 	{
 		Name: DoT, Transport: TCP, Application: true, Doc: "DNS over TLS", Responses: byTransactions,
-		Transaction: dnsTransaction, Pipelines: true, Reconnects: true, Encrypts: true, Encrypted: true,
-		URLs: []URL{{Scheme: "dot", Port: 853, TLS: true}},
+		Transaction: dnsTransaction, Pipelines: true, Threads: true, Reconnects: true, Encrypts: true,
+		Encrypted: true,
+		URLs:      []URL{{Scheme: "dot", Port: 853, TLS: true}},
 	},
 }
 

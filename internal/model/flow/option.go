@@ -406,8 +406,7 @@ var Options = fieldsOf(slices.Concat([]*Option{
 		Key: "poll", Protocols: threaded, Type: "bool",
 		Doc: "true: threads poll their sockets instead of sleeping, of applications those of the client; false: " +
 			"they sleep at once",
-		Absent:   "they sleep; of measure, one request at a time spins before that where it is faster",
-		conflict: pollConflict,
+		Absent: "they sleep; of measure, one request at a time spins before that where it is faster",
 	},
 	{
 		Key: "follow", Type: "bool",
@@ -423,7 +422,7 @@ var Options = fieldsOf(slices.Concat([]*Option{
 		},
 	},
 	{
-		Key: "threads", Doc: "threads at each end; of applications: of the client, without TLS", Absent: "1",
+		Key: "threads", Doc: "threads at each end; of applications: of the client", Absent: "1",
 		Protocols: threaded, Default: 1, Least: 1, Most: 256, Type: "number", conflict: threadsConflict,
 	},
 	{
