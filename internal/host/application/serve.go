@@ -84,6 +84,14 @@ func (c *served) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// CloseWrite ends what the server sends (shutdown(2)).
+func (c *served) CloseWrite() error {
+	if end, is := c.Conn.(interface{ CloseWrite() error }); is {
+		return end.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
 func (c *served) Close() error {
 	c.once.Do(func() {
 		c.end()

@@ -35,10 +35,10 @@ type connectionKey struct{}
 
 // Serve reads each request and answers it with a body of the flow's size.
 func (Protocol) Serve(ctx context.Context, s *application.Server) error {
-	body := int64(s.Spec.Response)
-	if body == 0 {
-		body = flow.DefaultBody
+	if s.Spec.Protocol == flow.HTTP {
+		return serve1(ctx, s)
 	}
+	body := bodyOf(s.Spec)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		received, err := io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, int64(s.Spec.Request)))
 		if err != nil {
@@ -66,9 +66,8 @@ func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 		return serve3(ctx, s, handler)
 	}
 	protocols := new(http.Protocols)
-	protocols.SetHTTP1(s.Spec.Protocol == flow.HTTP)
-	protocols.SetHTTP2(s.Spec.Protocol == flow.HTTP2)
-	protocols.SetUnencryptedHTTP2(s.Spec.Protocol == flow.HTTP2)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
 	server := &http.Server{
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, connectionKey{}, c)
@@ -86,7 +85,7 @@ func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 	defer context.AfterFunc(ctx, func() { server.Close() })()
 	l := s.Listener
 	if application.Encrypted(s.Spec) {
-		l = s.SecureListener("h2", "http/1.1")
+		l = s.SecureListener("h2")
 	}
 	err := server.Serve(l)
 	if errors.Is(err, http.ErrServerClosed) {
