@@ -67,10 +67,10 @@ audit: ## simulate the statistics over thousands of runs; writes docs/results/au
 	@script/setup build
 	go test -trimpath -count=1 -timeout 14400s -run TestTables ./internal/science/audit -update
 
-bench: build ## measure against other tools; writes docs/results/benchmarks.md
+bench: build ## measure against other tools; writes docs/results/benchmarks.md, unless BENCH='-only …'
 	@script/setup bench
 	CGO_ENABLED=0 go build -o bin/bench ./script/bench
-	PATH="$$PWD/bin/peers:$$PATH" timeout --kill-after=30 2400 bin/bench
+	PATH="$$PWD/bin/peers:$$PATH" timeout --kill-after=30 2400 bin/bench $(BENCH)
 
 release: ## dist/: static archives, .deb and .rpm packages, checksums; installed and run in a test
 	@script/setup release

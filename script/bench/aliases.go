@@ -23,7 +23,6 @@ var crowds = []struct{ networks, each int }{{1, 254}, {4, 250}}
 // command until all addresses are there.
 var aliases = contest{
 	key: "aliases", Title: "Adding aliases to an interface", lab: pair,
-	unit: "thousand per second", digits: 1,
 	conditions: []string{"254 aliases", "1,000 aliases"},
 	contenders: []contender{
 		{name: "linerate, as it says", turn: aliasesByLinerate(false)},
@@ -41,15 +40,16 @@ var aliases = contest{
 				"n=0; for a in $(seq 0 %d); do for b in $(seq 1 %d); do n=$((n+1)); ifconfig eth0:$n 10.9.$a.$b " +
 					"netmask 255.255.0.0 || exit 1; done; done")},
 	},
+	shown: []quantity{rate("thousand per second", 1)},
 	marks: []mark{
-		{0, "linerate, as it says", "ip, one process each", rateOf, "rate", 20, atLeast},
-		{1, "linerate, as it says", "ip, one process each", rateOf, "rate", 20, atLeast},
-		{0, "linerate, as it says", "ifconfig, one process each", rateOf, "rate", 20, atLeast},
+		{0, "linerate, as it says", "ip, one process each", rateOf, 20, atLeast},
+		{1, "linerate, as it says", "ip, one process each", rateOf, 20, atLeast},
+		{0, "linerate, as it says", "ifconfig, one process each", rateOf, 20, atLeast},
 	},
-	About: "The time runs from the start of the command in the host until all addresses exist. For `linerate serve " +
-		"--alias` the table also has the time that it reports itself: reading the existing addresses, writing the " +
-		"undo journal to the disk, adding, and reading back. `linerate run alias-cost` measures the cost of " +
-		"addresses in use.",
+	About: "The time runs from the start of the command in the host until all addresses exist. For " +
+		"`linerate serve --alias` the table also has the time that it reports itself: reading the existing " +
+		"addresses, writing the undo journal to the disk, adding, and reading back. `linerate run alias-cost` " +
+		"measures the cost of addresses in use.",
 }
 
 // added is what a server prints when its aliases are there.

@@ -41,31 +41,36 @@ func TestSysctlsWatched(t *testing.T) {
 	}
 }
 
-// TestMarks: the gate follows the medians of the paired ratios.
+// TestMarks: the gate follows the medians of the paired ratios, and of linerate's own figures.
 func TestMarks(t *testing.T) {
-	held := func(up, down []float64) *outcome {
+	held := func(up, down []float64, hosts figure) *outcome {
 		of := map[string][]figure{}
 		for i, mininet := range []float64{1, 1, 2} {
 			of["Mininet"] = append(of["Mininet"], figure{labTimes: labTimes{UpS: mininet, DownS: 3}})
 			of["linerate"] = append(of["linerate"], figure{labTimes: labTimes{UpS: up[i], DownS: down[i]}})
 		}
-		return &outcome{contest: lab, turns: []map[string][]figure{of}}
+		return &outcome{contest: lab, turns: []map[string][]figure{of, {"linerate": {hosts}}}}
 	}
-	fast := held([]float64{.4, .6, .8}, []float64{.1, .1, .1})
-	if got := fast.ratio(lab.marks[0]); math.Abs(got.Median-.4) > 1e-9 || math.Abs(got.Most-.6) > 1e-9 {
-		t.Errorf("ratio = %v, want a median of 0.4 and 0.6 at most", got)
+	light := figure{labTimes: labTimes{UpS: 2.9}, memory: 1.9e6}
+	fast := held([]float64{.2, .3, .3}, []float64{.1, .1, .1}, light)
+	if got := fast.reached(lab.marks[0]); math.Abs(got.Median-.2) > 1e-9 || math.Abs(got.Most-.3) > 1e-9 {
+		t.Errorf("ratio = %v, want a median of 0.2 and 0.3 at most", got)
 	}
 	if !fast.met() {
-		t.Error("the marks were reached, but met says no")
+		t.Errorf("the marks were reached, but: %s", fast.summary())
 	}
-	if slow := held([]float64{.4, .4, .4}, []float64{.4, .4, .4}); slow.met() {
+	if slow := held([]float64{.2, .2, .2}, []float64{.4, .4, .4}, light); slow.met() {
 		t.Error("down took more than a tenth, but met says yes")
+	}
+	heavy := held([]float64{.2, .2, .2}, []float64{.1, .1, .1}, figure{labTimes: labTimes{UpS: 2.9}, memory: 2.1e6})
+	if heavy.met() || !strings.Contains(heavy.summary(), "2.10 (2.10–2.10) (at most 2 MB: **missed**)") {
+		t.Errorf("a host has 2.1 MB, but: %s", heavy.summary())
 	}
 }
 
 // TestWithin: a mark of agreement is missed on either side.
 func TestWithin(t *testing.T) {
-	m := mark{ratio: 0.05, kind: within}
+	m := mark{other: "other", bound: 0.05, kind: within}
 	for ratio, want := range map[float64]bool{0.94: false, 0.96: true, 1.04: true, 1.06: false} {
 		if got := m.met(spread{Median: ratio}); got != want {
 			t.Errorf("%g %s: %v, want %v", ratio, m, got, want)
@@ -73,78 +78,58 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// labOf is one round of the lab.
-func labOf(linerate, mininet labTimes) *outcome {
-	return &outcome{contest: lab,
-		turns: []map[string][]figure{{"linerate": {{labTimes: linerate}}, "Mininet": {{labTimes: mininet}}}}}
-}
-
 func TestPage(t *testing.T) {
-	text, err := page{
-		Machine: machine{Kernel: "6.1", CPU: "a CPU", Mininet: "2.3", CPUs: 2, MemoryGiB: 3.9, Busy: 0.3},
-		Rounds:  1,
-		Lab: labOf(labTimes{UpS: .25, DownS: .02, wall: .3, after: .1}, labTimes{UpS: 1, DownS: 4, wall: 6,
-			after: .2}),
-	}.render()
-	if err != nil {
-		t.Fatal(err)
+	p := page{
+		Machine: machine{Kernel: "6.1", CPU: "a CPU", Mininet: "2.3", Iperf3: "iperf3 3.22", CPUs: 2, MemoryGiB: 3.9,
+			Busy: 0.3, Control: "reno", Wanted: "cubic"},
+		Rounds: 1,
+		Contests: []*outcome{
+			{contest: lab, turns: []map[string][]figure{
+				{"linerate": {{labTimes: labTimes{UpS: .25, DownS: .02, wall: .3}, cpu: 5}},
+					"Mininet": {{labTimes: labTimes{UpS: 1, DownS: 4, wall: 6}, cpu: 10}}},
+				{"linerate": {{labTimes: labTimes{UpS: 2.5, DownS: 1}, memory: 1.5e6}}}}},
+			{contest: contest{Title: "Another"}, failed: errors.New("it broke")},
+			{contest: contest{Title: "A third", absent: []string{"x (no x is installed)"}}},
+		},
 	}
-	for _, want := range []string{
-		"a CPU, 2 CPUs, 4 GiB, Linux 6.1",
-		"It was 30 % busy with other work",
-		"| up, agents ready | 0.250 s (0.250–0.250) | 1.000 s (1.000–1.000) | 0.250× (0.250–0.250) | at most 0.5 |",
-		"| down | 0.020 s (0.020–0.020) | 4.000 s (4.000–4.000) | 0.005× (0.005–0.005) | at most 0.1 |",
-	} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("the page lacks %q:\n%s", want, text)
+	wants := func(texts ...string) {
+		t.Helper()
+		page, err := p.render()
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-}
-
-func TestParse(t *testing.T) {
-	const one = "20260101000000,10.0.0.1,4,10.0.0.2,5001,1,0.0-2.0,1000000000,4000000000\n"
-	for _, c := range []struct {
-		name  string
-		parse func([]byte) (figure, error)
-		text  string
-		want  figure
-	}{
-		{"measure", parseMeasure,
-			`{"goodput_bps":8e10,"received_bytes":2e10,"ends":[{"busy_cpu_s":3},{"busy_cpu_s":3}],"flows":[{"datagrams":{"received":30,"lost":10}},{}]}`,
-			figure{rate: 80, cpu: 0.15, lost: 0.25}},
-		{"rr", parseMeasure, `{"rate_per_s":60000}`, figure{rate: 60}},
-		{"iperf3", parseIperf3,
-			`{"start":{},"end":{"sum_received":{"seconds":2.0,"bytes":12500000000,"bits_per_second":5e10,"lost_percent":5}}}`,
-			figure{rate: 50, gigabytes: 12.5, lost: 0.05}},
-		{"iperf", parseIperf, one + strings.Replace(one, "10.0.0.1,4,", "10.0.0.1,6,", 1),
-			figure{rate: 8, gigabytes: 2}},
-		{"nuttcp", parseNuttcp, "megabytes=4096 real_seconds=2.00 rate_Mbps=28000 drop=1 pkt=2 data_loss=50",
-			figure{rate: 28, gigabytes: 4.294967296, lost: 0.5}},
-		{"sockperf", parseSockperf, "sockperf: Summary: Latency is 8.000 usec", figure{rate: 62.5}},
-		{"qperf", parseQperf, "tcp_lat:\n    latency  =  8000 ns\n", figure{rate: 62.5}},
-		{"crr", parseThousands, "16128.2\n", figure{rate: 16.1282}},
-		{"a server of others", parsePerSecond, `{"rate_per_s":398.5}`, figure{rate: 398.5}},
-		{"wrk", parsePeersPerSecond, "  Thread Stats\nRequests/sec:    398.24\nTransfer/sec:      0.48MB\n",
-			figure{rate: 398.24}},
-		{"dnsperf", parsePeersPerSecond, "  Run time (s):         6.0\n  Queries per second:   399.71\n",
-			figure{rate: 399.71}},
-	} {
-		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9 }
-		got, err := c.parse([]byte(c.text))
-		if err != nil || !near(got.rate, c.want.rate) || !near(got.cpu, c.want.cpu) ||
-			!near(got.gigabytes, c.want.gigabytes) || !near(got.lost, c.want.lost) {
-			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
-		}
-		for _, bad := range []string{"", "{}", "connect failed: Connection refused", `{"end":{},"error":"busy"}`,
-			strings.Replace(one, "1000000000", "0", 1)} {
-			if f, err := c.parse([]byte(bad)); err == nil {
-				t.Errorf("%s: %q is taken for %+v", c.name, bad, f)
+		for _, want := range texts {
+			if !strings.Contains(string(page), want) {
+				t.Errorf("the page lacks %q:\n%s", want, page)
 			}
 		}
 	}
-	if _, err := parseIperf3([]byte(`{"start":{},"end":{},"error":"unable to connect"}`)); err == nil ||
-		!strings.Contains(err.Error(), "unable to connect") {
-		t.Errorf("iperf3's error becomes %v", err)
+	wants("a CPU, 2 CPUs, 4 GiB, Linux 6.1",
+		"It was 30 % busy with other work",
+		"Congestion control of TCP is reno in both hosts of each lab, and so for all programs, since namespaces",
+		"| 64 hosts with two links each | linerate | 0.250 (0.250–0.250) | 0.020 (0.020–0.020) | 0.300 (0.300–0.300) | "+
+			"5.00 (5.00–5.00) | – |",
+		"| up, 64 hosts with two links each | linerate | Mininet | 0.250× (0.250–0.250) | at most 0.2 | **missed** |",
+		"| down, 64 hosts with two links each | linerate | Mininet | 0.005× (0.005–0.005) | at most 0.1 | reached |",
+		"| memory of a host, 500 hosts with a link each | linerate | – | 1.50 (1.50–1.50) | at most 2 MB | reached |",
+		"**Not measured:** it broke",
+		"Left out: x (no x is installed).")
+	p.Machine.Control = "bbr"
+	wants("rates of TCP mean nothing")
+}
+
+// TestPermitted: a namespace has the congestion control that is wanted if it begins with that, or
+// may choose it.
+func TestPermitted(t *testing.T) {
+	for _, c := range []struct{ want, machines, allowed, permitted string }{
+		{"cubic", "cubic", "reno", "cubic"},
+		{"cubic", "bbr", "reno cubic\n", "cubic"},
+		{"cubic", "bbr", "reno bbr\n", "reno"},
+		{"bbr", "cubic", "reno cubic bbr\n", "bbr"},
+	} {
+		if got := permitted(c.want, c.machines, c.allowed); got != c.permitted {
+			t.Errorf("%+v: %s", c, got)
+		}
 	}
 }
 
@@ -159,39 +144,41 @@ func TestContest(t *testing.T) {
 		}}
 	}
 	c := contest{
-		key: "test", Title: "A test", unit: "Gbit/s", digits: 1, cpu: true, About: "Nothing is measured.",
+		key: "test", Title: "A test", shown: []quantity{rate("Gbit/s", 1), cpuPerGB}, About: "Nothing is measured.",
 		conditions: []string{"one flow", "four flows"},
 		contenders: []contender{fixed("ours", 140, 140), fixed("theirs", 60, 100)},
 		marks: []mark{
-			{0, "ours", "theirs", rateOf, "rate", 2.2, atLeast},
-			{0, "ours", "theirs", cpuOf, "CPU time per GB", 0.5, atMost},
+			{0, "ours", "theirs", rateOf, 2.2, atLeast},
+			{0, "ours", "theirs", cpuPerGB, 0.5, atMost},
+			{0, "ours", "", rate("Gbit/s", 1), 139, atLeast},
 		},
 	}
-	o, err := c.hold(context.Background(), nil, 2)
-	if err != nil {
-		t.Fatal(err)
+	o := c.hold(context.Background(), nil, 2)
+	if o.failed != nil {
+		t.Fatal(o.failed)
 	}
 	if want := "ours theirs ours theirs theirs ours theirs ours ours theirs ours theirs"; strings.Join(order,
 		" ") != want {
 		t.Errorf("turns were %v, want %s", order, want)
 	}
 	if !o.met() || len(o.turns[0]["ours"]) != 2 {
-		t.Errorf("both marks are reached in two rounds, but: %s", o.summary())
+		t.Errorf("the marks are reached in two rounds, but: %s", o.summary())
 	}
-	o.marks = append(o.marks, mark{1, "ours", "theirs", rateOf, "rate", 1.5, atLeast})
+	o.marks = append(o.marks, mark{1, "ours", "theirs", rateOf, 1.5, atLeast})
 	if o.met() || !strings.Contains(o.summary(),
-		"four flows, ours against theirs: 1.400× (1.400–1.400) (at least 1.5: **missed**)") {
+		"rate, four flows, ours against theirs: 1.400× (1.400–1.400) (at least 1.5: **missed**)") {
 		t.Errorf("four flows carry 1.4 times as much, but: %s", o.summary())
 	}
-	text, err := page{Lab: labOf(labTimes{}, labTimes{}), Contests: []*outcome{o}, Rounds: 2}.render()
+	text, err := page{Contests: []*outcome{o}, Rounds: 2}.render()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| Gbit/s | one flow | four flows | CPU s per GB, one flow | CPU s per GB, four flows |",
-		"| theirs | 60.0 (60.0–60.0) | 100.0 (100.0–100.0) | 0.167 (0.167–0.167) | 0.100 (0.100–0.100) |",
+		"|  |  | rate, Gbit/s | CPU time, both ends, s/GB |",
+		"| one flow | theirs | 60.0 (60.0–60.0) | 0.167 (0.167–0.167) |",
 		"| rate, one flow | ours | theirs | 2.333× (2.333–2.333) | at least 2.2 | reached |",
-		"| CPU time per GB, one flow | ours | theirs | 0.429× (0.429–0.429) | at most 0.5 | reached |",
+		"| CPU time, both ends, one flow | ours | theirs | 0.429× (0.429–0.429) | at most 0.5 | reached |",
+		"| rate, one flow | ours | – | 140.0 (140.0–140.0) | at least 139 Gbit/s | reached |",
 		"| rate, four flows | ours | theirs | 1.400× (1.400–1.400) | at least 1.5 | **missed** |",
 	} {
 		if !strings.Contains(string(text), want) {
@@ -202,8 +189,9 @@ func TestContest(t *testing.T) {
 		error) {
 		return figure{}, nil
 	}})
-	if _, err := c.hold(context.Background(), nil, 1); err == nil || !strings.Contains(err.Error(), "broken") {
-		t.Errorf("a contender without a rate: %v", err)
+	if o := c.hold(context.Background(), nil, 1); o.met() || o.failed == nil ||
+		!strings.Contains(o.failed.Error(), "broken") {
+		t.Errorf("a contender without a rate: %v", o.failed)
 	}
 }
 
@@ -225,10 +213,18 @@ func TestLevel(t *testing.T) {
 			"reached, 0.940–1.030"},
 		{[]float64{1.2}, 1.2, 1.2, true, "reached, 1.200–1.200"},
 	} {
-		m, s := mark{ratio: 1, kind: level}, spreadOf(test.ratios)
+		m, s := mark{other: "other", bound: 1, kind: level}, spreadOf(test.ratios)
 		if s.Low != test.low || s.High != test.high || m.met(s) != test.met || m.result(s) != test.result {
 			t.Errorf("%v: %v to %v, met %v, %q", test.ratios, s.Low, s.High, m.met(s), m.result(s))
 		}
+	}
+}
+
+// TestConditions: a contender takes part only in conditions for which it has an argument.
+func TestConditions(t *testing.T) {
+	all, some := contender{}, contender{args: []string{"", "b"}}
+	if !all.in(0) || !all.in(5) || some.in(0) || !some.in(1) || some.in(2) {
+		t.Errorf("all: %v, %v; some: %v, %v, %v", all.in(0), all.in(5), some.in(0), some.in(1), some.in(2))
 	}
 }
 
@@ -238,78 +234,87 @@ func TestCommands(t *testing.T) {
 	for _, c := range contests {
 		for _, who := range c.contenders {
 			for k := range c.conditions {
-				if words := l.expand(c.command(who, k)); (who.turn == nil) != (words != "") ||
-					strings.Contains(words, "{") {
-					t.Errorf("%s, %s: %q", c.key, who.name, words)
+				if !who.in(k) {
+					continue
+				}
+				words, beside := l.expand(c.with(who.command, who, k)), l.expand(c.with(who.server.command, who, k))
+				if (who.turn == nil) != (words != "") || strings.ContainsAny(words+beside, "{}") {
+					t.Errorf("%s, %s: %q, %q", c.key, who.name, words, beside)
 				}
 			}
 		}
+		for _, s := range c.services {
+			if words := l.expand(s.command); strings.ContainsAny(words, "{}") {
+				t.Errorf("%s: %q", c.key, words)
+			}
+		}
 	}
-	if got, want := l.expand(rr.command(rr.contenders[4], 1)),
+	if got, want := l.expand(rr.with(rr.contenders[6].command, rr.contenders[6], 1)),
 		"sockperf ping-pong -i 10.0.0.2 -t 2 -m 14 -p 11112"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := l.expand(crr.command(crr.contenders[3], 0)),
-		"taskset -c 0 /tmp/dir/crr client 10.0.0.2 7101 2"; got != want {
+	if got, want := l.expand(many.with(many.contenders[1].server.command, many.contenders[1], 1)),
+		"tcp_rr --nolog -l 2 -F 100 -T 2"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestSelected: contests are named by their keys.
+func TestSelected(t *testing.T) {
+	if all, err := selected(""); err != nil || len(all) != len(contests) {
+		t.Errorf("%d contests, %v", len(all), err)
+	}
+	two, err := selected("udp,lab")
+	if err != nil || len(two) != 2 || two[0].key != "udp" || two[1].key != "lab" {
+		t.Errorf("%v, %v", two, err)
+	}
+	if _, err := selected("udp,none"); err == nil || !strings.Contains(err.Error(), `"none"`) {
+		t.Errorf("an unknown contest: %v", err)
 	}
 }
 
 // TestContestsAreSound: marks are about contenders and conditions that there are.
 func TestContestsAreSound(t *testing.T) {
 	for _, c := range contests {
-		named := map[string]bool{}
-		for _, who := range c.contenders {
-			named[who.name] = true
+		if len(c.shown) == 0 || c.args != nil && len(c.args) != len(c.conditions) {
+			t.Errorf("%s: %d quantities, %d arguments for %d conditions", c.key, len(c.shown), len(c.args),
+				len(c.conditions))
 		}
 		for _, m := range c.marks {
-			if !named[m.who] || !named[m.other] || m.condition >= len(c.conditions) {
-				t.Errorf("%s: the mark %+v names no contender or condition", c.key, m)
+			takes := func(name string) bool {
+				return slices.ContainsFunc(c.contenders, func(who contender) bool {
+					return who.name == name && who.in(m.condition)
+				})
 			}
-		}
-	}
-}
-
-// TestPercentiles: p99 in milliseconds of what each tool prints.
-func TestPercentiles(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		parse func([]byte) (figure, error)
-		text  string
-		want  float64
-	}{
-		{"linerate", parseMeasuredP99, `{"latency_us": {"p50": 200, "p99": 92800}}`, 92.8},
-		{"vegeta", parseVegeta, `{"latencies": {"95th": 51000000, "99th": 92990000}}`, 92.99},
-		{"fortio", parseFortio,
-			`{"DurationHistogram": {"Percentiles": [{"Percentile": 90, "Value": 0.0005}, {"Percentile": 99, "Value": 0.001}]}}`, 1},
-		{"wrk", parseWrk, "     90%    1.20ms\n     99%   88.30ms\n", 88.3},
-		{"wrk", parseWrk, "     99%  110.00us\n", 0.11},
-		{"ab", percentile(`\n99,([0-9.]+)\n`, 1), "Percentage served,Time in ms\n98,0.090\n99,0.110\n", 0.11},
-		{"hey", percentile(`99% in ([0-9.]+) secs`, 1e3), "  95% in 0.0010 secs\n  99% in 0.0032 secs\n", 3.2},
-	} {
-		f, err := c.parse([]byte(c.text))
-		if err != nil || math.Abs(f.rate-c.want) > 1e-9 {
-			t.Errorf("%s: %v, %v, want %v", c.name, f.rate, err, c.want)
-		}
-		if _, err := c.parse([]byte("{}")); err == nil {
-			t.Errorf("%s: no error without a figure", c.name)
+			if m.condition >= len(c.conditions) || !takes(m.who) || m.other != "" && !takes(m.other) {
+				t.Errorf("%s: a mark of %s against %q is about no condition of both", c.key, m.who, m.other)
+			}
 		}
 	}
 }
 
 // TestPresent: a program that is not installed takes no part, nor does a mark against it.
 func TestPresent(t *testing.T) {
-	here, absent := aliases.present(func(program string) (string, error) { return "", errors.New("no " + program) })
-	if len(here.contenders) != len(aliases.contenders)-1 || len(here.marks) != len(aliases.marks)-1 ||
-		len(absent) != 1 || !strings.Contains(absent[0], "ifconfig") {
-		t.Errorf("%d contenders and %d marks are left: %q", len(here.contenders), len(here.marks), absent)
+	here := udp.present(func(needs string) error { return errors.New("no " + needs) })
+	if len(here.contenders) != len(udp.contenders)-1 || len(here.marks) != len(udp.marks)-2 ||
+		len(here.absent) != 1 || !strings.Contains(here.absent[0], "iperf3 --gsro") {
+		t.Errorf("%d contenders and %d marks are left: %q", len(here.contenders), len(here.marks), here.absent)
 	}
-	if slices.ContainsFunc(here.marks, func(m mark) bool { return strings.HasPrefix(m.other, "ifconfig") }) {
+	if slices.ContainsFunc(here.marks, func(m mark) bool { return strings.Contains(m.other, "gsro") }) {
 		t.Error("a mark is against a contender that is left out")
 	}
-	if here, absent := aliases.present(func(string) (string, error) {
-		return "/sbin/ifconfig", nil
-	}); len(here.contenders) != len(aliases.contenders) || len(here.marks) != len(aliases.marks) || absent != nil {
-		t.Errorf("%d contenders, %d marks, absent %q", len(here.contenders), len(here.marks), absent)
+	if here := udp.present(func(string) error { return nil }); len(here.contenders) != len(udp.contenders) ||
+		len(here.marks) != len(udp.marks) || here.absent != nil {
+		t.Errorf("%d contenders, %d marks, absent %q", len(here.contenders), len(here.marks), here.absent)
+	}
+}
+
+// TestInstalled: an option is there if the program's help names it.
+func TestInstalled(t *testing.T) {
+	for needs, want := range map[string]bool{"sh": true, "tr --delete": true, "tr --no-such-option": false,
+		"no-such-program": false} {
+		if err := installed(needs); (err == nil) != want {
+			t.Errorf("%s: %v", needs, err)
+		}
 	}
 }

@@ -6,276 +6,262 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 )
 
-// figure is what one turn of a contender came to.
-type figure struct {
-	rate float64 // in the contest's unit
-	// cpu is seconds of all the machine's CPUs for each unit of work (a gigabyte),
-	// whatever used them; 0: not measured.
-	cpu float64
-	// lost is the part of the datagrams that was lost.
-	lost float64
-	// gigabytes is the amount moved, where cpu has still to be found from it.
-	gigabytes float64
-	labTimes
-}
-
-func rateOf(f figure) float64 { return f.rate }
-func cpuOf(f figure) float64  { return f.cpu }
-
 // contender is a tool with its options.
 type contender struct {
 	name string
 	// command is run in host a of the lab (see bench.expand). What {} stands for is in
-	// args, by condition, or in the contest's.
+	// args, by condition, or in the contest's; where it is empty or lacking, it takes no part.
 	command string
 	args    []string
 	parse   func([]byte) (figure, error)
+	// server, if its command is given, runs in host b during each turn; {} stands for the same.
+	server service
 	// turn replaces command where a turn is more than one command in the lab.
 	turn func(ctx context.Context, l *bench, condition int) (figure, error)
-	// needs is an optional program: without it the contender is left out.
+	// needs is an optional program, and an option of it that not every version has: without
+	// it the contender is left out.
 	needs string
 }
 
+// in reports whether a contender takes part in a condition.
+func (who contender) in(condition int) bool {
+	return who.args == nil || condition < len(who.args) && who.args[condition] != ""
+}
+
+// installed looks for a program and, if one is named behind it, for an option in its help.
+func installed(needs string) error {
+	words := strings.Fields(needs)
+	if _, err := exec.LookPath(words[0]); err != nil || len(words) == 1 {
+		return err
+	}
+	help, _ := exec.Command(words[0], "--help").CombinedOutput() // many exit with a status
+	if !strings.Contains(string(help), words[1]) {
+		return fmt.Errorf("%s has no %s", words[0], words[1])
+	}
+	return nil
+}
+
 // present is the contest of those contenders whose programs are installed, and the
-// marks between them; absent says which are left out.
-func (c contest) present(find func(program string) (string, error)) (here contest, absent []string) {
+// marks between them; what is left out is in absent.
+func (c contest) present(find func(needs string) error) contest {
 	var out []string
 	c.contenders = slices.DeleteFunc(slices.Clone(c.contenders), func(who contender) bool {
-		if who.needs == "" {
+		if who.needs == "" || find(who.needs) == nil {
 			return false
 		}
-		_, err := find(who.needs)
-		if err != nil {
-			out = append(out, who.name)
-			absent = append(absent, fmt.Sprintf("%s: %s is not installed, and left out", c.key, who.needs))
-		}
-		return err != nil
+		out = append(out, who.name)
+		c.absent = append(c.absent, fmt.Sprintf("%s (no %s is installed)", who.name, who.needs))
+		return true
 	})
 	c.marks = slices.DeleteFunc(slices.Clone(c.marks), func(m mark) bool {
-		return slices.Contains(out, m.who) ||
-			slices.Contains(out, m.other)
+		return slices.Contains(out, m.who) || slices.Contains(out, m.other)
 	})
-	return c, absent
+	return c
 }
-
-// mark is a ratio to another contender that linerate is to reach.
-type mark struct {
-	condition  int
-	who, other string
-	of         func(figure) float64
-	what       string // "rate", "CPU time per GB"
-	ratio      float64
-	kind       kind
-}
-
-// kind says what a mark's ratio is.
-type kind int
-
-const (
-	atLeast kind = iota // the median is no less
-	atMost              // the median is no more
-	level               // the median does not differ from the ratio, or lies above it
-	within              // the median differs from 1 by no more
-)
 
 // contest is contenders that take turns in every condition.
 type contest struct {
 	key, Title string
-	lab        string // the file of the lab that it is held in; empty: it makes its own
-	unit       string // of the rate: "Gbit/s"
-	digits     int    // of the rate, after the point
+	lab        string // the file of the lab that is made for it; empty: its turns make their own
+	services   []service
 	conditions []string
 	args       []string // of the commands, by condition
 	contenders []contender
+	shown      []quantity
 	marks      []mark
-	// cpu and lost say that these figures are shown.
-	cpu, lost bool
-	About     string // what was run, for the page
-	often     int    // how many times the usual rounds, where figures are close; 0: once
+	About      string // what was run, for the page
+	often      int    // how many times the usual rounds, where figures are close; 0: once
+	absent     []string
 }
 
 // outcome is every turn of a contest by condition and contender, in the order of
 // the rounds.
 type outcome struct {
 	contest
-	turns []map[string][]figure
+	turns  []map[string][]figure
+	failed error // why it could not be measured
 }
 
 // hold measures a contest: one round that is not counted, and then those that
 // are. The first contender changes from round to round.
-func (c contest) hold(ctx context.Context, l *bench, rounds int) (*outcome, error) {
-	c, absent := c.present(exec.LookPath)
-	for _, text := range absent {
-		fmt.Fprintln(os.Stderr, "bench:", text)
+func (c contest) hold(ctx context.Context, l *bench, rounds int) *outcome {
+	o := &outcome{contest: c.present(installed)}
+	for _, text := range o.absent {
+		fmt.Fprintf(os.Stderr, "bench: %s: left out: %s\n", c.key, text)
 	}
-	o := &outcome{contest: c}
+	if l != nil {
+		if o.failed = l.enter(ctx, c); o.failed != nil {
+			return o
+		}
+	}
 	for range c.conditions {
 		o.turns = append(o.turns, map[string][]figure{})
 	}
 	rounds *= max(1, c.often)
 	for round := 0; round <= rounds; round++ {
-		for k, condition := range c.conditions {
-			for i := range c.contenders {
-				who := c.contenders[(i+round)%len(c.contenders)]
-				f, err := c.take(ctx, l, who, k)
-				if err == nil && f.rate <= 0 {
-					err = errors.New("a rate of nothing")
+		for k, condition := range o.conditions {
+			for i := range o.contenders {
+				who := o.contenders[(i+round)%len(o.contenders)]
+				if !who.in(k) {
+					continue
+				}
+				f, err := o.take(ctx, l, who, k)
+				// One turn that fails, such as by a port in use, does not cost all others.
+				if err != nil && ctx.Err() == nil {
+					fmt.Fprintf(os.Stderr, "bench: %s, %s, %s, once more after: %v\n", c.key, condition, who.name, err)
+					f, err = o.take(ctx, l, who, k)
 				}
 				if err != nil {
-					return nil, fmt.Errorf("%s, round %d, %s, %s: %w", c.key, round, condition, who.name, err)
+					o.failed = fmt.Errorf("%s, round %d, %s, %s: %w", c.key, round, condition, who.name, err)
+					return o
 				}
 				if round > 0 {
 					o.turns[k][who.name] = append(o.turns[k][who.name], f)
 				}
-				fmt.Fprintf(os.Stderr, "bench: %s, %s: %-22s %.*f %s (round %d of %d)\n", c.key, condition, who.name,
-					c.digits, f.rate, c.unit, round, rounds)
+				fmt.Fprintf(os.Stderr, "bench: %s, %s: %-22s %s (round %d of %d)\n", c.key, condition, who.name,
+					o.line(f), round, rounds)
 			}
 		}
 	}
-	return o, nil
+	return o
+}
+
+// line shows a figure.
+func (c contest) line(f figure) string {
+	var texts []string
+	for _, q := range c.shown {
+		if v := q.of(f); v != 0 {
+			texts = append(texts, fmt.Sprintf("%s %.*f %s", q.name, q.digits, v*q.scale, q.unit))
+		}
+	}
+	return strings.Join(texts, ", ")
 }
 
 // take measures one turn of a contender in a condition.
 func (c contest) take(ctx context.Context, l *bench, who contender, condition int) (f figure, err error) {
 	if who.turn != nil {
-		return who.turn(ctx, l, condition)
+		f, err = who.turn(ctx, l, condition)
+	} else {
+		f, err = c.command(ctx, l, who, condition)
 	}
-	command := strings.Fields(l.expand(c.command(who, condition)))
+	if err == nil && c.shown[0].of(f) <= 0 {
+		err = fmt.Errorf("a %s of nothing", c.shown[0].name)
+	}
+	return f, err
+}
+
+// command runs a contender's command.
+func (c contest) command(ctx context.Context, l *bench, who contender, condition int) (f figure, err error) {
+	if who.server.command != "" {
+		s := who.server
+		s.command = c.with(s.command, who, condition)
+		end, err := l.serve(ctx, s)
+		if err != nil {
+			return f, err
+		}
+		defer end()
+	}
 	var out []byte
-	// linerate ends with status 3 where the machine was the limit, as is meant here.
-	cpu, err := busyDuring(func() (err error) { out, err = l.in(ctx, "a", command...); return err })
+	var spent float64
+	var failed error // matters only where there are no figures
+	cpu, err := busyDuring(func() error {
+		out, spent, failed = l.spent(ctx, c.with(who.command, who, condition))
+		return nil
+	})
 	if err != nil {
-		return figure{}, err
+		return f, err
 	}
 	if f, err = who.parse(out); err != nil {
-		return figure{}, fmt.Errorf("%s: %w", command[0], err)
+		return figure{}, errors.Join(err, failed)
 	}
-	if f.gigabytes > 0 {
-		f.cpu = cpu / f.gigabytes
+	if f.units > 0 {
+		f.cpu, f.client = cpu/f.units, spent/f.units
 	}
 	return f, nil
 }
 
-// command is a contender's, with the argument of a condition.
-func (c contest) command(who contender, condition int) string {
+// with is a command with the contender's argument of a condition.
+func (c contest) with(command string, who contender, condition int) string {
 	args := who.args
 	if args == nil {
 		args = c.args
 	}
 	if args == nil {
-		return who.command
+		return command
 	}
-	return strings.ReplaceAll(who.command, "{}", args[condition])
+	return strings.ReplaceAll(command, "{}", args[condition])
 }
 
 // values are one contender's figures in a condition, by round.
-func (o *outcome) values(condition int, who string, of func(figure) float64) (list []float64) {
+func (o *outcome) values(condition int, who string, q quantity) (list []float64) {
 	for _, f := range o.turns[condition][who] {
-		list = append(list, of(f))
+		list = append(list, q.of(f))
 	}
 	return list
 }
 
-// ratio compares two contenders round by round.
-func (o *outcome) ratio(m mark) spread {
-	ratios, other := o.values(m.condition, m.who, m.of), o.values(m.condition, m.other, m.of)
-	for i := range ratios {
-		ratios[i] /= other[i]
-	}
-	return spreadOf(ratios)
-}
-
-func (m mark) met(ratio spread) bool {
-	switch m.kind {
-	case atMost:
-		return ratio.Median <= m.ratio
-	case level:
-		return ratio.High >= m.ratio
-	case within:
-		return math.Abs(ratio.Median-1) <= m.ratio
-	}
-	return ratio.Median >= m.ratio
-}
-
-func (m mark) String() string {
-	switch m.kind {
-	case atMost:
-		return fmt.Sprintf("at most %g", m.ratio)
-	case level:
-		return "at least level"
-	case within:
-		return fmt.Sprintf("within %g %%", 100*m.ratio)
-	}
-	return fmt.Sprintf("at least %g", m.ratio)
-}
-
-// result says whether a ratio reaches the mark, and, of one that is to be level,
-// by what interval.
-func (m mark) result(ratio spread) string {
-	text := "reached"
-	if !m.met(ratio) {
-		text = "**missed**"
-	}
-	if m.kind == level {
-		text += fmt.Sprintf(", %.3f–%.3f", ratio.Low, ratio.High)
-	}
-	return text
-}
-
 // met reports whether linerate reached every mark.
 func (o *outcome) met() bool {
-	return !slices.ContainsFunc(o.marks, func(m mark) bool { return !m.met(o.ratio(m)) })
+	return o.failed == nil &&
+		!slices.ContainsFunc(o.marks, func(m mark) bool { return !m.met(o.reached(m)) })
 }
 
+// summary is what a terminal shows of a contest that is over.
 func (o *outcome) summary() string {
 	text := o.Title + ":"
-	for _, m := range o.marks {
-		text += fmt.Sprintf("\n  %s, %s, %s against %s: %s (%s: %s)", m.what, o.conditions[m.condition], m.who, m.other,
-			o.ratio(m).times(), m, m.result(o.ratio(m)))
+	if o.failed != nil {
+		return text + " not measured: " + o.failed.Error()
+	}
+	for _, row := range o.Rows() {
+		text += "\n  " + strings.Join(row[:2], ", ") + ":"
+		for i, q := range o.shown {
+			if cell := row[2+i]; cell != "–" {
+				text += fmt.Sprintf(" %s %s %s;", q.name, cell, q.unit)
+			}
+		}
+	}
+	for _, row := range o.Marks() {
+		text += fmt.Sprintf("\n  %s, %s against %s: %s (%s: %s)", row[0], row[1], row[2], row[3], row[4], row[5])
 	}
 	return text
 }
 
-// Head, Rows and Marks are tables of the page.
+// Absent, Failed, Head, Rows and Marks are parts of the page.
+
+// Absent returns which contenders were left out, and why; empty: none.
+func (o *outcome) Absent() string { return strings.Join(o.absent, "; ") }
+
+// Failed returns why the contest could not be measured; nil: it was.
+func (o *outcome) Failed() error { return o.failed }
 
 // Head returns the heads of the columns.
 func (o *outcome) Head() []string {
-	head := append([]string{o.unit}, o.conditions...)
-	for _, more := range []struct {
-		shown bool
-		what  string
-	}{{o.lost, "lost, "}, {o.cpu, "CPU s per GB, "}} {
-		for _, condition := range o.conditions {
-			if more.shown {
-				head = append(head, more.what+condition)
-			}
-		}
+	head := []string{"", ""}
+	for _, q := range o.shown {
+		head = append(head, q.head())
 	}
 	return head
 }
 
-// Rows returns a row for each contender.
+// Rows returns a row for each condition and contender.
 func (o *outcome) Rows() (rows [][]string) {
-	for _, who := range o.contenders {
-		row := []string{who.name}
-		add := func(shown bool, of func(figure) float64, digits int, scale float64, unit string) {
-			for k := range o.conditions {
-				if s := spreadOf(o.values(k, who.name, of)); shown {
-					row = append(row, s.text(digits, scale, unit))
-				}
+	for k, condition := range o.conditions {
+		for _, who := range o.contenders {
+			if !who.in(k) {
+				continue
 			}
+			row := []string{condition, who.name}
+			for _, q := range o.shown {
+				row = append(row, q.cell(spreadOf(o.values(k, who.name, q))))
+			}
+			rows = append(rows, row)
 		}
-		add(true, rateOf, o.digits, 1, "")
-		add(o.lost, func(f figure) float64 { return f.lost }, 1, 100, " %")
-		add(o.cpu, cpuOf, 3, 1, "")
-		rows = append(rows, row)
 	}
 	return rows
 }
@@ -283,9 +269,9 @@ func (o *outcome) Rows() (rows [][]string) {
 // Marks returns a row for each mark.
 func (o *outcome) Marks() (rows [][]string) {
 	for _, m := range o.marks {
-		ratio := o.ratio(m)
-		rows = append(rows, []string{m.what + ", " + o.conditions[m.condition], m.who, m.other, ratio.times(),
-			m.String(), m.result(ratio)})
+		s := o.reached(m)
+		rows = append(rows, []string{m.of.name + ", " + o.conditions[m.condition], m.who, m.rival(), m.text(s),
+			m.String(), m.result(s)})
 	}
 	return rows
 }

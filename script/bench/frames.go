@@ -24,7 +24,6 @@ const (
 
 var frames = contest{
 	key: "frames", Title: "Frames of 64 bytes from a file", lab: pair,
-	unit: "thousand frames per second", digits: 3,
 	conditions: []string{"as fast as possible", "100,000 per second"},
 	contenders: []contender{
 		{name: "linerate replay", command: "{linerate} replay {dir}/" + framesFile + " --interface eth0 --json {}",
@@ -36,16 +35,17 @@ var frames = contest{
 		{name: "trafgen, a process for each CPU", command: "trafgen -o eth0 -c {dir}/peers/frame.cfg {}",
 			args: []string{"-n 1000000", "-n 200000 -b 100000pps"}, parse: parseTrafgen, needs: "trafgen"},
 	},
+	shown: []quantity{rate("thousand per second", 3)},
 	marks: []mark{
-		{0, "linerate replay", "tcpreplay", rateOf, "rate", 2, atLeast},
-		{0, "linerate replay", "trafgen", rateOf, "rate", 1.2, atLeast},
+		{0, "linerate replay", "tcpreplay", rateOf, 2, atLeast},
+		{0, "linerate replay", "trafgen", rateOf, 1.2, atLeast},
 	},
-	About: "Each sends the same frame over the veth pair, whose other end throws it away. Rates are those that the " +
-		"programs print, of what their own kernel took. linerate hands frames over by a BPF program ([decision " +
-		"0043](decisions/0043-frames-by-a-bpf-program.md)); tcpreplay sends one in a call, from memory (`-K`); " +
-		"trafgen has a transmit ring, and is kept to one process (`-P 1`) to be compared: linerate and tcpreplay " +
-		"send from one thread. The second column is how exactly a rate is kept. The kernel's pktgen and " +
-		"xdp-trafficgen need what not every kernel has, and are left out.",
+	About: "Each sends the same frame over the veth pair, whose other end throws it away. Rates are those " +
+		"that the programs print, of what their own kernel took. linerate hands frames over by a BPF program " +
+		"([decision 0043](../decisions/0043-frames-by-a-bpf-program.md)); tcpreplay sends one in a call, from " +
+		"memory (`-K`); trafgen has a transmit ring, and is kept to one process (`-P 1`) to be compared: " +
+		"linerate and tcpreplay send from one thread. The second column is how exactly a rate is kept. The " +
+		"kernel's pktgen and xdp-trafficgen need what not every kernel has, and are left out.",
 }
 
 // writeFrames writes a file of pcap.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -94,17 +95,26 @@ func (m *machineState) restore(ctx context.Context) ([]string, error) {
 	return names, errors.Join(errs...)
 }
 
-// output runs a command and returns its stdout.
+// output runs a command and returns its stdout, also if it ends with an error status: sysctl -a
+// complains of what it may not read and still prints the rest.
 func output(ctx context.Context, command ...string) ([]byte, error) {
+	out, err := attempt(ctx, command...)
+	if len(out) > 0 {
+		err = nil
+	}
+	return out, err
+}
+
+// attempt runs a command and returns its stdout, with an error if it fails.
+func attempt(ctx context.Context, command ...string) ([]byte, error) {
 	var errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
-	// sysctl -a complains of what it may not read and still prints the rest.
-	if err != nil && len(out) == 0 {
-		return nil, fmt.Errorf("%s: %w: %s", strings.Join(command, " "), err, strings.TrimSpace(errs.String()))
+	if err != nil {
+		err = fmt.Errorf("%s: %w: %s", strings.Join(command, " "), err, strings.TrimSpace(errs.String()))
 	}
-	return out, nil
+	return out, err
 }
 
 // busySeconds is the CPU time that was not idle since boot, over all CPUs.
@@ -134,24 +144,24 @@ func busyDuring(do func() error) (float64, error) {
 	return after - before, err
 }
 
-// pause waits, and returns how many seconds the CPUs were busy meanwhile.
-func pause(ctx context.Context, d time.Duration) (busy float64, err error) {
-	return busyDuring(func() error {
-		select {
-		case <-time.After(d):
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	})
+// pause waits.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // machine is what the figures hold for.
 type machine struct {
-	Kernel, CPU, Mininet string
-	CPUs                 int
-	MemoryGiB            float64
-	Busy                 float64 // with other work, of all CPUs, before anything began
+	Kernel, CPU, Mininet, Iperf3 string
+	CPUs                         int
+	MemoryGiB                    float64
+	Busy                         float64 // with other work, of all CPUs, before anything began
+	// Control is the congestion control of TCP in all labs, and Wanted that which was asked for.
+	Control, Wanted string
 }
 
 // Quiet reports whether the machine had nothing else to do.
@@ -160,13 +170,33 @@ func (m machine) Quiet() bool { return m.Busy <= quiet }
 // BusyPercent returns Busy in percent, for people.
 func (m machine) BusyPercent() string { return fmt.Sprintf("%.0f %%", 100*m.Busy) }
 
+// IsBBR reports whether the congestion control is one of bbr's versions.
+func (m machine) IsBBR() bool { return strings.HasPrefix(m.Control, "bbr") }
+
+// decide finds the congestion control that labs can have, if another is wanted.
+func (m *machine) decide(want string) error {
+	const directory = "/proc/sys/net/ipv4/"
+	own, err := os.ReadFile(directory + "tcp_congestion_control")
+	if err != nil {
+		return err
+	}
+	allowed, err := os.ReadFile(directory + "tcp_allowed_congestion_control")
+	m.Control, m.Wanted = permitted(want, strings.TrimSpace(string(own)), string(allowed)), want
+	return err
+}
+
 func describe(ctx context.Context) machine {
-	m := machine{Kernel: "unknown", CPU: runtime.GOARCH, Mininet: "unknown", CPUs: runtime.NumCPU()}
+	m := machine{Kernel: "unknown", CPU: runtime.GOARCH, CPUs: runtime.NumCPU(), Mininet: "unknown",
+		Iperf3: "no iperf3"}
 	if out, err := output(ctx, "uname", "-r"); err == nil {
 		m.Kernel = strings.TrimSpace(string(out))
 	}
 	if out, err := output(ctx, "dpkg-query", "-W", "-f", "${Version}", "mininet"); err == nil {
 		m.Mininet = string(out)
+	}
+	if out, err := output(ctx, "iperf3", "--version"); err == nil {
+		m.Iperf3, _, _ = strings.Cut(string(out), " (")
+		m.Iperf3 = strings.Replace(m.Iperf3, "iperf ", "iperf3 ", 1)
 	}
 	files, err := procfs.NewDefaultFS()
 	if err != nil {

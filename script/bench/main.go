@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -19,12 +21,14 @@ func main() {
 	rounds := flag.Int("rounds", 5, "rounds that count; one more goes before them")
 	out := flag.String("o", "docs/results/benchmarks.md", "the page to write")
 	binary := flag.String("linerate", "bin/linerate", "the linerate to measure")
-	only := flag.String("only", "", "measure only one of "+contestKeys()+", and write no page")
+	only := flag.String("only", "", "measure only these, separated by commas, of "+contestKeys()+", and write no page")
+	control := flag.String("congestion-control", "cubic",
+		"of TCP, for all programs; reno where the machine does not allow it in namespaces")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := run(ctx, *rounds, *binary, *out, *only)
+	err := run(ctx, *rounds, *binary, *out, *only, *control)
 	switch {
 	case errors.Is(err, errGate):
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
@@ -35,7 +39,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, rounds int, binary, out, only string) (err error) {
+func run(ctx context.Context, rounds int, binary, out, only, control string) (err error) {
 	if os.Geteuid() != 0 {
 		return errors.New("not root: Mininet runs only as root; want make bench as root")
 	}
@@ -52,49 +56,35 @@ func run(ctx context.Context, rounds int, binary, out, only string) (err error) 
 		err = errors.Join(err, rerr)
 	}()
 
-	busy, err := pause(ctx, rest)
+	chosen, err := selected(only)
+	if err != nil {
+		return err
+	}
+	busy, err := busyDuring(func() error { return pause(ctx, rest) })
 	if err != nil {
 		return err
 	}
 	page := page{Machine: describe(ctx), Rounds: rounds}
-	page.Machine.Busy = busy / rest.Seconds() / float64(page.Machine.CPUs)
-	if page.Machine.Busy > quiet {
-		fmt.Fprintf(os.Stderr,
-			"bench: the machine is %.0f %% busy with other work: the figures will say more about that\n",
-			100*page.Machine.Busy)
+	if err := page.Machine.decide(control); err != nil {
+		return err
 	}
-	l, err := newBench(binary)
+	page.Machine.Busy = busy / rest.Seconds() / float64(page.Machine.CPUs)
+	page.Machine.warn()
+	l, err := newBench(ctx, binary, page.Machine.Control)
 	if err != nil {
 		return err
 	}
 	defer l.close()
-	met, known := true, false
-	for _, c := range contests {
-		if only != "" && only != c.key {
-			continue
+	met := true
+	var failed []error
+	for _, c := range chosen {
+		o := c.hold(ctx, l, rounds)
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		known = true
-		if err := l.enter(ctx, c.lab); err != nil {
-			return err
-		}
-		o, err := c.hold(ctx, l, rounds)
-		if err != nil {
-			return err
-		}
-		if c.key == lab.key {
-			page.Lab = o
-		} else {
-			page.Contests = append(page.Contests, o)
-		}
-		met = met && o.met()
-	}
-	if !known {
-		return fmt.Errorf("-only %q: expected one of %s", only, contestKeys())
-	}
-	for _, o := range append([]*outcome{page.Lab}, page.Contests...) {
-		if o != nil {
-			fmt.Println(o.summary())
-		}
+		fmt.Println(o.summary())
+		page.Contests = append(page.Contests, o)
+		failed, met = append(failed, o.failed), met && o.met()
 	}
 	if only == "" {
 		text, err := page.render()
@@ -106,10 +96,43 @@ func run(ctx context.Context, rounds int, binary, out, only string) (err error) 
 		}
 		fmt.Println("written to", out)
 	}
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
 	if !met {
 		return errGate
 	}
 	return nil
+}
+
+// selected are the contests of a list of keys; of an empty one all.
+func selected(keys string) (chosen []contest, err error) {
+	if keys == "" {
+		return contests, nil
+	}
+	for key := range strings.SplitSeq(keys, ",") {
+		i := slices.IndexFunc(contests, func(c contest) bool { return c.key == key })
+		if i < 0 {
+			return nil, fmt.Errorf("-only %q: expected some of %s", key, contestKeys())
+		}
+		chosen = append(chosen, contests[i])
+	}
+	return chosen, nil
+}
+
+// warn says what makes figures doubtful.
+func (m machine) warn() {
+	if !m.Quiet() {
+		fmt.Fprintf(os.Stderr, "bench: the machine is %s busy with other work: the figures will say more about that\n",
+			m.BusyPercent())
+	}
+	if m.Control != m.Wanted {
+		fmt.Fprintf(os.Stderr, "bench: TCP uses %s: namespaces of this machine may not choose %s\n",
+			m.Control, m.Wanted)
+	}
+	if m.IsBBR() {
+		fmt.Fprintln(os.Stderr, "bench: bbr on links without a delay: rates of TCP mean nothing")
+	}
 }
 
 // quiet is how busy, of all CPUs, a machine may be before anything is measured.

@@ -59,21 +59,7 @@ var pageText string
 type page struct {
 	Machine  machine
 	Rounds   int
-	Lab      *outcome // nil: not measured
 	Contests []*outcome
-}
-
-// LabRows returns the rows of the table of a lab's start-up.
-func (p page) LabRows() [][]string {
-	line := func(what string, of func(figure) float64, text string) []string {
-		seconds := func(who string) string { return spreadOf(p.Lab.values(0, who, of)).text(3, 1, " s") }
-		return []string{what, seconds("linerate"), seconds("Mininet"),
-			p.Lab.ratio(mark{who: "linerate", other: "Mininet", of: of}).times(), text}
-	}
-	after := line("CPU time of the machine in the 3 s after", afterOf, "")
-	after[3] = "" // both may be nothing
-	return [][]string{line("up, agents ready", upOf, lab.marks[0].String()),
-		line("down", downOf, lab.marks[1].String()), line("the whole command", wallOf, ""), after}
 }
 
 // row is a line of a table.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,62 +17,89 @@ type measured struct {
 	GoodputBps    float64 `json:"goodput_bps"`
 	ReceivedBytes float64 `json:"received_bytes"`
 	RatePerS      float64 `json:"rate_per_s"`
+	Transactions  struct{ Done float64 }
+	LatencyUs     struct{ P99 float64 } `json:"latency_us"`
 	Ends          []struct {
-		BusyCPUS float64 `json:"busy_cpu_s"`
+		BusyCPUS  float64 `json:"busy_cpu_s"`
+		CPUUsEach float64 `json:"cpu_us_per_transaction"`
 	}
 	Flows []struct {
-		Datagrams *struct{ Received, Lost float64 }
+		Datagrams *struct{ Sent, Received, Lost float64 }
+	}
+	Trust []struct {
+		Check string
+		Pass  bool
 	}
 }
 
-// parseMeasure reads thousands of transactions per second, or else goodput, the CPU
-// time of the machine in the window, and what was lost.
+// parseMeasure reads thousands of transactions per second with their p99, or else goodput
+// and what was lost; and the CPU time in the window, of the machine and of the client.
 func parseMeasure(text []byte) (figure, error) {
 	var m measured
 	if err := json.Unmarshal(text, &m); err != nil {
 		return figure{}, err
 	}
-	if m.RatePerS > 0 {
-		return figure{rate: m.RatePerS / 1e3}, nil
+	if len(m.Ends) == 0 {
+		return figure{}, errors.New("linerate measure: no ends")
 	}
-	if m.GoodputBps <= 0 || m.ReceivedBytes <= 0 || len(m.Ends) == 0 {
+	client := m.Ends[0] // both ends read the same machine's counters
+	if m.RatePerS > 0 && m.Transactions.Done > 0 {
+		return figure{rate: m.RatePerS / 1e3, cpu: client.BusyCPUS / m.Transactions.Done,
+			client: client.CPUUsEach / 1e6, p99: m.LatencyUs.P99 / 1e6}, nil
+	}
+	if m.GoodputBps <= 0 || m.ReceivedBytes <= 0 {
 		return figure{}, errors.New("linerate measure: no goodput and no transactions")
 	}
-	// Both ends read the same machine's counters.
-	f := figure{rate: m.GoodputBps / 1e9, cpu: m.Ends[0].BusyCPUS / (m.ReceivedBytes / 1e9)}
-	received, lost := 0.0, 0.0
+	f := figure{rate: m.GoodputBps / 1e9, cpu: client.BusyCPUS / (m.ReceivedBytes / 1e9)}
+	sent, received, lost := 0.0, 0.0, 0.0
 	for _, flow := range m.Flows {
 		if d := flow.Datagrams; d != nil {
-			received, lost = received+d.Received, lost+d.Lost
+			sent, received, lost = sent+d.Sent, received+d.Received, lost+d.Lost
 		}
 	}
-	if received > 0 {
-		f.lost = lost / (received + lost)
+	f.datagrams(sent, received, lost)
+	for _, check := range m.Trust {
+		if check.Check == "conservation" && check.Pass {
+			f.uncounted = 0 // what is missing is no more than the receiver's buffer holds at an edge of the window
+		}
 	}
 	return f, nil
 }
 
+// datagrams sets what became of datagrams.
+func (f *figure) datagrams(sent, received, lost float64) {
+	if received > 0 && sent > 0 {
+		f.lost, f.uncounted = lost/(received+lost), math.Abs(sent-received-lost)/sent
+	}
+}
+
 // What other tools print.
 
-// parseIperf3 reads what the receiver got.
+// parseIperf3 reads what the receiver got. Its count of packets has the lost ones.
 func parseIperf3(text []byte) (figure, error) {
+	type sum struct {
+		Bytes   float64
+		Bps     float64 `json:"bits_per_second"`
+		Packets float64
+		Lost    float64 `json:"lost_packets"`
+	}
 	var result struct {
 		Error string
 		End   struct {
-			Received struct {
-				Bytes   float64
-				Bps     float64 `json:"bits_per_second"`
-				Percent float64 `json:"lost_percent"`
-			} `json:"sum_received"`
+			Sent     sum `json:"sum_sent"`
+			Received sum `json:"sum_received"`
 		}
 	}
 	if err := json.Unmarshal(text, &result); err != nil {
 		return figure{}, err
 	}
-	if r := result.End.Received; result.Error == "" && r.Bytes > 0 {
-		return figure{rate: r.Bps / 1e9, gigabytes: r.Bytes / 1e9, lost: r.Percent / 100}, nil
+	r := result.End.Received
+	if result.Error != "" || r.Bytes <= 0 {
+		return figure{}, fmt.Errorf("%s: no bytes received", result.Error)
 	}
-	return figure{}, fmt.Errorf("%s: no bytes received", result.Error)
+	f := figure{rate: r.Bps / 1e9, units: r.Bytes / 1e9}
+	f.datagrams(result.End.Sent.Packets, r.Packets-r.Lost, r.Lost)
+	return f, nil
 }
 
 // parseIperf adds up the lines of the flows: …, bytes, bits per second. It prints
@@ -90,58 +118,53 @@ func parseIperf(text []byte) (f figure, err error) {
 		if err != nil {
 			return figure{}, err
 		}
-		f.rate, f.gigabytes = f.rate+bps/1e9, f.gigabytes+bytes/1e9
+		f.rate, f.units = f.rate+bps/1e9, f.units+bytes/1e9
 	}
-	if f.gigabytes <= 0 {
+	if f.units <= 0 {
 		return figure{}, fmt.Errorf("%q: no bytes sent", text)
 	}
 	return f, nil
 }
 
-// parseNuttcp reads megabytes=6689.8 … rate_Mbps=28044.8 … data_loss=47.6, where
-// megabytes are of 2²⁰ bytes.
-func parseNuttcp(text []byte) (figure, error) {
-	var f figure
-	for _, word := range strings.Fields(string(text)) {
-		name, value, _ := strings.Cut(word, "=")
-		number, err := strconv.ParseFloat(value, 64)
-		switch {
-		case err != nil:
-		case name == "megabytes":
-			f.gigabytes = number * (1 << 20) / 1e9
-		case name == "rate_Mbps":
-			f.rate = number / 1e3
-		case name == "data_loss":
-			f.lost = number / 100
-		}
+// parseSockperf reads half a round trip in microseconds, as thousands of round trips per
+// second.
+func parseSockperf(text []byte) (figure, error) {
+	found := append(sockperfHalf.FindSubmatch(text), nil, nil)
+	half, err := strconv.ParseFloat(string(found[1]), 64)
+	if err != nil || half <= 0 {
+		return figure{}, fmt.Errorf("%q: no latency", text)
 	}
-	if f.rate <= 0 {
-		return figure{}, fmt.Errorf("%q: no rate_Mbps", text)
-	}
-	return f, nil
+	return inThousands(1e6 / (2 * half)), nil
 }
 
 var (
-	parseSockperf = halfTrips(`Latency is ([0-9.]+) usec`, 1e6)
-	parseQperf    = halfTrips(`latency\s+=\s+([0-9.]+) ns`, 1e9)
+	sockperfHalf = regexp.MustCompile(`Latency is ([0-9.]+) usec`)
+	neperDone    = regexp.MustCompile(`(?m)^num_transactions=(\d+)$`)
+	neperRate    = regexp.MustCompile(`(?m)^throughput=([0-9.]+)$`)
 )
 
-// halfTrips reads half a round trip, of which so many make a second, as thousands of
-// round trips per second.
-func halfTrips(pattern string, perSecond float64) func([]byte) (figure, error) {
-	find := regexp.MustCompile(pattern)
-	return func(text []byte) (figure, error) {
-		found := append(find.FindSubmatch(text), nil, nil)
-		half, err := strconv.ParseFloat(string(found[1]), 64)
-		if err != nil || half <= 0 {
-			return figure{}, fmt.Errorf("%q: no latency", text)
-		}
-		return figure{rate: perSecond / (2 * half) / 1e3}, nil
+// parseNeper reads transactions and their rate at the client, which prints key=value lines.
+func parseNeper(text []byte) (figure, error) {
+	done, rate := neperDone.FindSubmatch(text), neperRate.FindSubmatch(text)
+	if done == nil || rate == nil {
+		return figure{}, fmt.Errorf("neper: no throughput in %.200q", text)
 	}
+	units, err := strconv.ParseFloat(string(done[1]), 64)
+	if err != nil {
+		return figure{}, err
+	}
+	perSecond, err := strconv.ParseFloat(string(rate[1]), 64)
+	return figure{rate: perSecond / 1e3, units: units}, err
 }
 
 // parseThousands reads a rate per second.
 func parseThousands(text []byte) (figure, error) {
 	rate, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
-	return figure{rate: rate / 1e3}, err
+	return inThousands(rate), err
+}
+
+// inThousands is the figure of a rate per second, which a program kept during a turn.
+func inThousands(perSecond float64) figure {
+	seconds, _ := strconv.ParseFloat(turnSeconds, 64) // a constant
+	return figure{rate: perSecond / 1e3, units: perSecond * seconds}
 }

@@ -1,3 +1,3 @@
 #!/bin/sh
-# vegeta.sh URL: 500 requests a second for five seconds, and vegeta's report of them.
-echo "GET $1" | vegeta attack -rate 500 -duration 5s | vegeta report -type json
+# vegeta.sh URL SECONDS: 500 requests a second, and vegeta's report of them.
+echo "GET $1" | vegeta attack -rate 500 -duration "$2s" | vegeta report -type json
