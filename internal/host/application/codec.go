@@ -2,6 +2,7 @@ package application
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -19,6 +20,12 @@ type Codec interface {
 	Ordered() bool
 	// Parser returns a parser for the answers on a new connection.
 	Parser() Parser
+}
+
+// Greeter is a codec whose connections begin with a dialogue, before the first request. Greet also starts TLS where the
+// flow has that.
+type Greeter interface {
+	Greet(ctx context.Context, o *Opening) error
 }
 
 // Request tells the requests of a flow apart.
@@ -116,7 +123,9 @@ type Event struct {
 	Outcome string // as in Exchange.Answer
 	Failed  bool
 	Late    bool // an answer that no request awaits
-	Last    bool // the connection must not be used for further requests
+	// Send is what the request goes on with, as in a dialogue; nil: nothing. It must not be changed later.
+	Send []byte
+	Last bool // the connection must not be used for further requests
 }
 
 // Call is a request that awaits its answer.

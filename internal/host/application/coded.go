@@ -110,16 +110,42 @@ func (s *coded) open(ctx context.Context, x *Exchange) (*codedConn, error) {
 		return nil, err
 	}
 	c.stream = c.Conn
-	if Encrypted(spec) {
-		c.wire = &wire{Conn: c.Conn}
-		if c.wire.tls, err = s.d.TLS(ctx, x, c.wire, s.alpn...); err != nil {
-			c.Close()
-			return nil, err
-		}
-		c.stream = c.wire.tls
+	if greeter, is := s.codec.(Greeter); is {
+		err = greeter.Greet(ctx, &Opening{c, s, x})
+	} else if Encrypted(spec) {
+		err = c.startTLS(ctx, s, x)
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
 	}
 	return c, nil
 }
+
+// startTLS starts TLS on the connection.
+func (c *codedConn) startTLS(ctx context.Context, s *coded, x *Exchange) (err error) {
+	c.wire = &wire{Conn: c.Conn}
+	if c.wire.tls, err = s.d.TLS(ctx, x, c.wire, s.alpn...); err == nil {
+		c.stream = c.wire.tls
+	}
+	return err
+}
+
+// Opening is a connection before its first request.
+type Opening struct {
+	c *codedConn
+	s *coded
+	x *Exchange
+}
+
+// Stream returns the connection itself, or TLS on it. Its deadline is not set.
+func (o *Opening) Stream() net.Conn { return o.c.stream }
+
+// StartTLS starts TLS on the connection.
+func (o *Opening) StartTLS(ctx context.Context) error { return o.c.startTLS(ctx, o.s, o.x) }
+
+// Phase adds the time since began, a value of sched.Now, to phase p, and returns the present instant.
+func (o *Opening) Phase(p record.Phase, began int64) int64 { return o.x.Phase(p, began) }
 
 // exchange makes a transaction.
 func (c *codedConn) exchange(ctx context.Context, s *coded, x *Exchange) error {
@@ -188,7 +214,8 @@ func (c *codedConn) forget(call *Call, ended chan error) {
 	}
 }
 
-// read receives once, and ends the transactions whose answers are complete, or all of them when the connection ends.
+// read receives once, sends what requests go on with, and ends the transactions whose answers are complete, or all of
+// them when the connection ends.
 func (c *codedConn) read(until time.Time, d *Dialer) {
 	buffer := buffers.Get().(*[receiveBytes]byte)
 	defer buffers.Put(buffer)
@@ -197,29 +224,22 @@ func (c *codedConn) read(until time.Time, d *Dialer) {
 	if err == nil {
 		n, err = c.stream.Read(buffer[:])
 	}
-	at := sched.Now()
+	further, wrong := c.arrived(buffer[:n], d)
+	if wrong == nil && further != nil {
+		c.writing.Lock()
+		_, wrong = c.stream.Write(further)
+		c.writing.Unlock()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for b := buffer[:n]; len(b) > 0; {
-		used, e, wrong := c.parser.Next(b, &c.pending)
-		if wrong != nil {
-			err = wrong
-			break
-		}
-		b = b[used:]
-		c.happened(e, at, d)
-		if e.Last {
-			// What the server has not begun may be made again (RFC 9112, section 9.3.2).
-			err = fmt.Errorf("%w: it said so in an answer", ErrUnprocessed)
-			break
-		}
-	}
 	switch {
+	case wrong != nil:
+		err = wrong
 	case err == nil, timedOut(err), c.datagrams && transient(err):
 		return
 	case err == io.EOF:
 		if e, ends := c.parser.End(&c.pending); ends {
-			c.happened(e, at, d)
+			c.happened(e, sched.Now(), d)
 		}
 	}
 	c.failure = err
@@ -228,6 +248,35 @@ func (c *codedConn) read(until time.Time, d *Dialer) {
 		call.ended <- err
 	}
 }
+
+// arrived notes what the parser finds in what has arrived, and returns what a request goes on with.
+func (c *codedConn) arrived(b []byte, d *Dialer) (further []byte, err error) {
+	at := sched.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(b) > 0 {
+		used, e, err := c.parser.Next(b, &c.pending)
+		if err == nil && e.Send != nil && further != nil {
+			err = errUnasked
+		}
+		if err != nil {
+			return nil, err
+		}
+		b = b[used:]
+		if e.Send != nil {
+			further = e.Send
+		}
+		c.happened(e, at, d)
+		if e.Last {
+			// What the server has not begun may be made again (RFC 9112, section 9.3.2).
+			return nil, fmt.Errorf("%w: it said so in an answer", ErrUnprocessed)
+		}
+	}
+	return further, nil
+}
+
+// errUnasked means that a server has answered what was not sent yet.
+var errUnasked = errors.New("the server has answered before it was asked")
 
 // transient reports whether receiving datagrams may succeed again: err is a peer's ICMP error.
 func transient(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

@@ -21,7 +21,7 @@ import (
 // address finds where connections over TCP come from and go to.
 func (l *loop) address() (err error) {
 	request := l.f.Request
-	if l.datagrams || l.encrypted {
+	if l.awaits {
 		return nil
 	}
 	if !request.Cookie.IsZero() {
@@ -109,7 +109,7 @@ func (l *loop) open(c *client) {
 		ctx, cancel := context.WithTimeout(l.f.engine.Context(), timeout)
 		defer cancel()
 		o := opened{client: index}
-		if l.datagrams || l.encrypted {
+		if l.awaits {
 			o.conn, o.err = s.open(ctx, &o.x)
 		} else {
 			var request message.FlowRequest

@@ -24,13 +24,17 @@ func (l *loop) flush(c *client) {
 }
 
 func (l *loop) flushStream(c *client) {
+	own := false // whether out is the loop's buffer
 	for out := c.out; ; {
 		switch {
 		case len(out) > 0:
 			n, err := l.send(c, out, c.body > 0)
 			if l.blocked(c, err) {
+				if own {
+					out = slices.Clone(out)
+				}
 				if c.fd >= 0 {
-					c.out = slices.Clone(out)
+					c.out = out
 				}
 				return
 			}
@@ -54,7 +58,7 @@ func (l *loop) flushStream(c *client) {
 			if c.body = l.codec.Payload(); c.body > 0 {
 				most = 1
 			}
-			out = l.encode(c, most)
+			out, own = l.encode(c, most), true
 		}
 	}
 }
@@ -258,11 +262,17 @@ func (l *loop) arrived(c *client, b []byte) bool {
 func (l *loop) parse(c *client, b []byte) bool {
 	for len(b) > 0 {
 		n, e, err := c.parser.Next(b, &c.pending)
+		if err == nil && e.Send != nil && len(c.out)+len(c.unsent) > 0 {
+			err = errUnasked
+		}
 		if err != nil {
 			l.fail(c, err)
 			return false
 		}
 		b = b[n:]
+		if e.Send != nil {
+			c.out = e.Send
+		}
 		if l.happened(c, e); c.over {
 			break
 		}

@@ -34,7 +34,7 @@ const (
 
 // loop makes the transactions of some of a flow's clients on one thread, by system calls. It allocates nothing for a
 // transaction on an open connection. It opens connections itself; only what waits for a resolver or for linerate's
-// server over UDP, and handshakes of TLS are left to goroutines.
+// server over UDP, handshakes of TLS and greetings are left to goroutines.
 type loop struct {
 	f         *appFlow
 	codec     Codec
@@ -52,7 +52,7 @@ type loop struct {
 	first     *Call   // the unanswered requests in the order of beginning
 	final     *Call
 	now       int64
-	encrypted bool
+	awaits    bool   // a connection begins with a dialogue, which a goroutine has
 	buffer    []byte // what was received
 	plain     []byte // the same, without TLS
 	out       []byte // what is being sent
@@ -119,9 +119,10 @@ func (f *appFlow) newLoops() ([]*loop, error) {
 	var all []*loop
 	for i := range threads {
 		l := &loop{f: f, codec: f.sessions[0].(*coded).codec, recorder: newRecorder(), done: make(chan struct{}),
-			datagrams: f.overUDP(), encrypted: Encrypted(f.Request.Spec), buffer: make([]byte, receiveBytes),
+			datagrams: f.overUDP(), buffer: make([]byte, receiveBytes),
 			arrivals: newArrivals(&f.engine.Signals, f.Request.Spec, i, threads), polls: flow.On(f.Request.Poll)}
-		if l.encrypted {
+		_, greets := l.codec.(Greeter)
+		if l.awaits = greets || l.datagrams || Encrypted(f.Request.Spec); l.awaits && !l.datagrams {
 			l.plain = make([]byte, receiveBytes)
 		}
 		if l.datagrams {

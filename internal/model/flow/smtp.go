@@ -5,6 +5,6 @@ const SMTP = "smtp"
 
 var smtpProtocols = []Protocol{{
 	Name: SMTP, Transport: TCP, Application: true, Doc: "mails", Responses: byTransactions,
-	Transaction: "mails delivered to the server", Requests: true, Reconnects: true, Encrypts: true,
+	Transaction: "mails delivered to the server", Requests: true, Threads: true, Reconnects: true, Encrypts: true,
 	URLs: []URL{{Scheme: "smtp", Port: 25}},
 }}
