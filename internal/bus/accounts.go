@@ -9,24 +9,23 @@ import (
 	"fmt"
 	"io"
 	"sync"
-
-	"github.com/nats-io/nats-server/v2/server"
 )
 
-// accounts authenticates connections to the embedded server and limits each agent to
-// its own subjects. A compromised host can give false replies for itself; it cannot read
-// or answer requests to other nodes, nor send requests.
-type accounts struct {
+// Accounts has the secrets by which connections to the embedded server are known.
+type Accounts struct {
 	self string // the conductor's secret
 
 	mu    sync.Mutex
 	nodes map[string]string // by secret
 }
 
+// NewAccounts returns the accounts of a bus without agents.
+func NewAccounts() *Accounts { return &Accounts{self: secret(), nodes: map[string]string{}} }
+
 func secret() string { return rand.Text() }
 
 // add returns a new secret for one stream of a node.
-func (g *accounts) add(node string) string {
+func (g *Accounts) add(node string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	token := secret()
@@ -34,27 +33,28 @@ func (g *accounts) add(node string) string {
 	return token
 }
 
-// Check authenticates a connection by its secret (server.Authentication).
-func (g *accounts) Check(c server.ClientAuthentication) bool {
-	token := c.GetOpts().Token
-	if token == g.self {
-		c.RegisterUser(&server.User{Username: "conductor"})
-		return true
+// Role is what a connection may do. The zero value may do nothing.
+type Role struct {
+	// Conductor may publish and subscribe to everything.
+	Conductor bool
+	// Node is the name of an agent's node. It may subscribe to Requests, publish to Hello, and reply
+	// once to each request.
+	Node, Requests, Hello string
+}
+
+// Check returns the role of a connection with this secret. The secret of a node is good once.
+func (g *Accounts) Check(secret string) Role {
+	if secret == g.self {
+		return Role{Conductor: true}
 	}
 	g.mu.Lock()
-	node, known := g.nodes[token]
-	delete(g.nodes, token)
-	g.mu.Unlock()
+	defer g.mu.Unlock()
+	node, known := g.nodes[secret]
+	delete(g.nodes, secret)
 	if !known {
-		return false
+		return Role{}
 	}
-	c.RegisterUser(&server.User{Username: node, Permissions: &server.Permissions{
-		Subscribe: &server.SubjectPermission{Allow: []string{subject(node, "*")}},
-		Publish:   &server.SubjectPermission{Allow: []string{helloSubjects + node}},
-		// One reply to each request, however late.
-		Response: &server.ResponsePermission{MaxMsgs: 1, Expires: -1},
-	}})
-	return true
+	return Role{Node: node, Requests: subject(node, "*"), Hello: helloSubjects + node}
 }
 
 // maxLine bounds each of the first lines of a stream.
@@ -63,7 +63,7 @@ const maxLine = 16 << 10
 // greeting reads the first lines of an agent's stream, CONNECT with its options and PING, and
 // returns them with a secret of its node added, which the agent itself never has. The
 // remainder of the stream is read from rest.
-func (g *accounts) greeting(node string, stream io.Reader) (lines []byte, rest *bufio.Reader, err error) {
+func (g *Accounts) greeting(node string, stream io.Reader) (lines []byte, rest *bufio.Reader, err error) {
 	r := bufio.NewReaderSize(stream, maxLine)
 	line, err := r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) || err != nil && len(line) > 0 {

@@ -1,7 +1,7 @@
 // Package bus carries requests from a conductor to the agents of its hosts. It is based on
-// NATS (https://docs.nats.io, client protocol): the conductor embeds a server, and each
-// agent's byte stream is connected to it. No other package knows NATS; above this one there
-// are only nodes, verbs and values.
+// NATS (https://docs.nats.io, client protocol): the conductor embeds a server (package hub), and
+// each agent's byte stream is connected to it. No package outside of this directory knows NATS;
+// above it there are only nodes, verbs and values.
 //
 // The embedded server listens on no address. An agent's stream may come from a socket pair,
 // from ssh, or from any other command that passes bytes.
@@ -22,16 +22,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"linerate/internal/model/message"
 	"linerate/internal/model/syntax"
 )
-
-// maxMessage bounds one message: a trial's reading of a host with hundreds of
-// ports and samples is a few megabytes.
-const maxMessage = 64 << 20
 
 // helloSubjects is the prefix of the subjects on which agents announce themselves.
 const helloSubjects = "linerate.hello."
@@ -46,9 +41,9 @@ type envelope struct {
 
 // Bus is the conductor's end.
 type Bus struct {
-	server   *server.Server
+	server   Server
 	conn     *nats.Conn
-	accounts *accounts
+	accounts *Accounts
 	info     []byte // the server's first line, INFO
 	running  context.Context
 	stop     context.CancelFunc
@@ -74,31 +69,20 @@ func newAttachment() *attachment {
 	return &attachment{ended: make(chan struct{}), announced: make(chan struct{})}
 }
 
-// Start embeds a server in this process and connects to it.
-func Start() (*Bus, error) {
-	known := &accounts{self: secret(), nodes: map[string]string{}}
-	s, err := server.NewServer(&server.Options{
-		ServerName: "linerate",
-		DontListen: true,
-		NoLog:      true,
-		NoSigs:     true,
-		MaxPayload: maxMessage,
-		MaxPending: 4 * maxMessage,
-		// Agents answer pings also while they measure; on a loaded machine a late
-		// answer must not end the connection.
-		PingInterval:               30 * time.Second,
-		MaxPingsOut:                10,
-		AuthTimeout:                (30 * time.Second).Seconds(),
-		CustomClientAuthentication: known,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("starting the bus: %w", err)
-	}
-	s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
-		s.Shutdown()
-		return nil, errors.New("starting the bus: the embedded server was not ready within 10 s")
-	}
+// Server is the embedded server.
+type Server interface {
+	// InProcessConn connects to the server, which then calls Accounts.Check.
+	InProcessConn() (net.Conn, error)
+	Shutdown()
+}
+
+// MaxMessage bounds one message, in bytes: a trial's reading of a host with hundreds of ports
+// and samples is a few megabytes.
+const MaxMessage = 64 << 20
+
+// New connects to a server that asks known about each connection. Close shuts the server down,
+// as New does when it fails.
+func New(s Server, known *Accounts) (*Bus, error) {
 	conn, err := nats.Connect("", nats.InProcessServer(s), nats.Name("conductor"), nats.Token(known.self),
 		nats.NoReconnect())
 	if err != nil {
@@ -294,7 +278,7 @@ func (b *Bus) call(ctx context.Context, node, verb string, request, reply any) e
 	case errors.Is(err, nats.ErrNoResponders):
 		return failed(message.Unsupported, "the agent does not answer this request")
 	case errors.Is(err, nats.ErrMaxPayload):
-		return failed(message.TooLarge, "the request has more than %d MiB", maxMessage>>20)
+		return failed(message.TooLarge, "the request has more than %d MiB", MaxMessage>>20)
 	default:
 		return failed(CodeOf(err), "%w", err)
 	}

@@ -196,7 +196,7 @@ func (c *Conn) Serve(ctx context.Context, list []Handling, gate Gate) error {
 				if errors.Is(err, nats.ErrMaxPayload) {
 					// Without a reply the conductor would wait for one.
 					err = m.Respond(refusal(Coded(message.TooLarge, fmt.Errorf("the reply to %s has more than %d MiB",
-						h.Name, maxMessage>>20))))
+						h.Name, MaxMessage>>20))))
 				}
 				_ = err // a conductor that is gone needs no answer
 			}()

@@ -89,7 +89,7 @@ func bounded(stream *bufio.Reader, requests *atomic.Int64) io.Reader {
 		if sent++; sent > unasked+requests.Load()+int64(time.Since(began)/time.Second) {
 			return 0, fmt.Errorf("the bus: the node sent %d operations for %d requests", sent, requests.Load())
 		}
-		return lengthAfter(line, maxMessage, "PUB", 2, "SUB", "PING", "PONG") // subject, size
+		return lengthAfter(line, MaxMessage, "PUB", 2, "SUB", "PING", "PONG") // subject, size
 	}}
 }
 

@@ -173,7 +173,7 @@ func TestBoundedNode(t *testing.T) {
 
 // TestSecondLine: what follows CONNECT has no body, in which operations could be.
 func TestSecondLine(t *testing.T) {
-	known := &accounts{nodes: map[string]string{}}
+	known := NewAccounts()
 	if _, _, err := known.greeting("h1",
 		strings.NewReader("CONNECT {}\r\nPUB linerate.hello.h1 1000\r\n")); err == nil {
 		t.Error("a message is taken for the end of the greeting")

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"testing"
 
-	"linerate/internal/bus"
+	"linerate/internal/bus/hub"
 	"linerate/internal/control/lab"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/study"
@@ -35,7 +35,7 @@ func Up(t *testing.T, file string) *Lab {
 		t.Fatal(err)
 	}
 	topology.Locate(filepath.Dir(file))
-	b, err := bus.Start()
+	b, err := hub.Start()
 	if err != nil {
 		t.Fatal(err)
 	}

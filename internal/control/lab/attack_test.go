@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/bus"
+	"linerate/internal/bus/hub"
 	"linerate/internal/control/reach"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -23,7 +23,7 @@ topology:
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := bus.Start()
+	b, err := hub.Start()
 	if err != nil {
 		t.Fatal(err)
 	}

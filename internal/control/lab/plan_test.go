@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/bus"
+	"linerate/internal/bus/hub"
 	"linerate/internal/model/message"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/setting"
@@ -325,7 +325,7 @@ links:
 
 // A lab whose agents do not connect reports what each command has printed.
 func TestAwaitAll(t *testing.T) {
-	b, err := bus.Start()
+	b, err := hub.Start()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
+	"linerate/internal/bus/hub"
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -181,7 +182,7 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 	whole := fmt.Errorf("the measurement took longer than %v", unit.Duration(o.longest()))
 	ctx, cancel := context.WithTimeoutCause(ctx, o.longest(), whole)
 	defer cancel()
-	b, err := bus.Start()
+	b, err := hub.Start()
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/bus/hub"
 	"linerate/internal/model/message"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/topology"
@@ -132,7 +133,7 @@ func (r *Reached) start() error {
 // reached, in the order of the list; the other hosts are returned nevertheless. Close ends their
 // agents.
 func Open(ctx context.Context, list []Host, p Purpose, o Options) (*Hosts, error) {
-	b, err := bus.Start()
+	b, err := hub.Start()
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/bus/hub"
 	"linerate/internal/control/lab"
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
@@ -85,7 +86,7 @@ func LeftOut(ctx context.Context, plan *study.Plan) (left []record.LeftOut, err 
 		return nil, err
 	}
 	c.run = c.header()
-	if c.bus, err = bus.Start(); err != nil {
+	if c.bus, err = hub.Start(); err != nil {
 		return nil, err
 	}
 	defer c.bus.Close()

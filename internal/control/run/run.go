@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/bus/hub"
 	"linerate/internal/control/lab"
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/snmp"
@@ -202,7 +203,7 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 		return notebook.Interrupted, err
 	}
 	c.progress("making the lab")
-	b, err := bus.Start()
+	b, err := hub.Start()
 	if err != nil {
 		return notebook.Interrupted, err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/bus/hub"
 	"linerate/internal/control/lab"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -31,7 +32,7 @@ type Tried struct {
 // allowMachine is true.
 func Try(ctx context.Context, t *topology.Topology, settings []setting.Setting, allowMachine bool) (tried []Tried,
 	err error) {
-	b, err := bus.Start()
+	b, err := hub.Start()
 	if err != nil {
 		return nil, err
 	}

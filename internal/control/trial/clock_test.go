@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/bus/hub"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 )
@@ -30,7 +31,7 @@ func attach(t *testing.T, b *bus.Bus, node string, handlers ...bus.Handling) {
 
 func startBus(t *testing.T) *bus.Bus {
 	t.Helper()
-	b, err := bus.Start()
+	b, err := hub.Start()
 	if err != nil {
 		t.Fatal(err)
 	}

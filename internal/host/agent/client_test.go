@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
+	"linerate/internal/bus/hub"
 	"linerate/internal/host/budget"
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/netlink"
@@ -38,7 +39,7 @@ func visiting(t *testing.T, bounds message.Bounds, prepare func(*Client)) (*Clie
 	if prepare != nil {
 		prepare(g)
 	}
-	b, err := bus.Start()
+	b, err := hub.Start()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
+	"linerate/internal/bus/hub"
 	iperf3 "linerate/internal/host/iperf3/server"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -215,7 +216,7 @@ func join(t *testing.T, at, token string) *bus.Bus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := bus.Start()
+	b, err := hub.Start()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
+	"linerate/internal/bus/hub"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
@@ -366,7 +367,7 @@ func (h *hostile) enter(ctx context.Context) (*bus.Bus, net.Conn, error) {
 	_ = control.SetDeadline(time.Time{})
 	var b *bus.Bus
 	if err == nil {
-		b, err = bus.Start()
+		b, err = hub.Start()
 	}
 	if err == nil {
 		b.Attach(record.NodeServer, control)

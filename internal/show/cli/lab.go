@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"linerate/internal/bus"
+	"linerate/internal/bus/hub"
 	"linerate/internal/control/lab"
 	"linerate/internal/host/linkemu"
 	"linerate/internal/kernel/file"
@@ -116,7 +116,7 @@ func newLabUpCommand(s streams) *cobra.Command {
 
 func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, untilReady, asJSON bool) (err error) {
 	began := time.Now()
-	b, err := bus.Start()
+	b, err := hub.Start()
 	if err != nil {
 		return err
 	}

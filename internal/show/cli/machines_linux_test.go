@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/bus/hub"
 	"linerate/internal/kernel/machinetest"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
@@ -230,7 +231,7 @@ func hasLink(t *testing.T, m *machinetest.Running) bool {
 		out.Close()
 		_ = agent.Wait()
 	}()
-	b, err := bus.Start()
+	b, err := hub.Start()
 	if err != nil {
 		t.Fatal(err)
 	}

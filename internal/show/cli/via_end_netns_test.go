@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/bus/hub"
 	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/message"
@@ -78,7 +79,7 @@ func changedBy(t *testing.T, conn io.ReadWriteCloser) (lost <-chan struct{}, val
 	t.Helper()
 	const key = "net.ipv4.conf.all.arp_ignore"
 	value = func() string { return strings.TrimSpace(kerneltest.Do(t, "sysctl", "-n", key)) }
-	b, err := bus.Start()
+	b, err := hub.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
