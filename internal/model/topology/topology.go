@@ -176,23 +176,36 @@ func (t *Topology) complete(e End) End {
 // tables are easy to read: 02:00:00:02:00:01 is the first interface of the second host. Switches
 // are numbered after the hosts. Empty: there is no such interface.
 func (t *Topology) MAC(e End) string {
-	for i, h := range t.Hosts {
-		for j, p := range h.Interfaces {
-			if h.Name == e.Node && p.Name == e.Interface {
-				if shape, is := p.Shape(p.Name); is && shape.SharesMAC && p.MAC == "" && shape.Beneath[0] != p.Name {
-					return t.MAC(End{e.Node, shape.Beneath[0]})
-				}
-				if p.MAC != "" {
-					return p.MAC
-				}
-				return mac(i+1, j+1)
+	for i := range t.Hosts {
+		h := &t.Hosts[i]
+		if h.Name != e.Node {
+			continue
+		}
+		for j := range h.Interfaces {
+			p := &h.Interfaces[j]
+			if p.Name != e.Interface {
+				continue
 			}
+			if shape, is := p.Shape(p.Name); is && shape.SharesMAC && p.MAC == "" && shape.Beneath[0] != p.Name {
+				return t.MAC(End{e.Node, shape.Beneath[0]})
+			}
+			if p.MAC != "" {
+				return p.MAC
+			}
+			return mac(i+1, j+1)
 		}
 	}
 	k := slices.IndexFunc(t.Switches, func(s Switch) bool { return s.Name == e.Node })
-	ports := slices.DeleteFunc(t.ends(), func(end End) bool { return end.Node != e.Node })
-	if j := slices.Index(ports, e); k >= 0 && j >= 0 {
-		return mac(len(t.Hosts)+k+1, j+1)
+	ports := 0 // of the switch so far
+	for _, l := range t.Links {
+		for _, end := range []End{l.From, l.To} {
+			if end.Node != e.Node || k < 0 {
+				continue
+			}
+			if ports++; end == e {
+				return mac(len(t.Hosts)+k+1, ports)
+			}
+		}
 	}
 	return ""
 }
