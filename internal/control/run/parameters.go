@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
 	"linerate/internal/science/tuning"
+	"linerate/internal/science/tuning/known"
 )
 
 // ParameterWarning says what is wrong with a kernel parameter of a plan.
@@ -49,12 +50,12 @@ func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []Parameter
 	}
 	warned := map[string]bool{}
 	look := func(host, key string) {
-		h, known := plan.Study.Topology.Host(host)
-		if !known || warned[key] {
+		h, has := plan.Study.Topology.Host(host)
+		if !has || warned[key] {
 			return
 		}
 		warned[key] = true
-		if tuning.MachineWide(key) {
+		if known.MachineWide(key) {
 			// A namespace that is not the machine's first one does not show it.
 			if len(h.Via) == 0 {
 				list = append(list, ParameterWarning{Key: key,

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/message"
 	"linerate/internal/model/setting"
-	"linerate/internal/science/tuning"
+	"linerate/internal/science/tuning/known"
 )
 
 // sysctl is one kernel parameter.
@@ -26,7 +26,7 @@ func (t *sysctl) what() string { return t.key }
 
 // removed says since when and why Linux no longer has a parameter; empty: it is not known to lack it.
 func removed(key string) string {
-	since, why, now, known := tuning.Removed(key)
+	since, why, now, known := known.Removed(key)
 	text := "Linux has no such parameter any more"
 	if since != "" {
 		text = "Linux has no such parameter since " + since
@@ -51,7 +51,7 @@ func (t *sysctl) scope() (string, string, error) {
 	isNet := strings.HasPrefix(t.key, "net.")
 	cannotStat := "cannot stat /proc/sys/" + strings.ReplaceAll(t.key, ".", "/") + ": No such file or directory"
 	switch {
-	case !exists && tuning.MachineWide(t.key):
+	case !exists && known.MachineWide(t.key):
 		return "", "", bus.Coded(message.NotFound,
 			errors.New(cannotStat+" in this network namespace: it is machine-wide, and only the machine's first "+
 				"namespace (not a lab) has it"))

@@ -9,10 +9,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -24,8 +22,6 @@ import (
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/netstate"
-	"linerate/internal/model/opsystem"
-	"linerate/internal/model/settingfile"
 	"linerate/internal/model/syntax"
 	"linerate/internal/version"
 )
@@ -282,40 +278,6 @@ func parameters() (map[string]string, error) {
 		}
 	}
 	return all, err
-}
-
-// largestFile bounds a file of parameters.
-const largestFile = 1 << 20
-
-// parameterFiles returns the lines of the files with kernel parameters, in the order in which `sysctl --system`
-// applies them: /etc/sysctl.conf last.
-func parameterFiles() (lines []netstate.ParameterLine, err error) {
-	var files []string
-	for _, dir := range settingfile.SysctlDirectories {
-		in, _ := filepath.Glob(dir + "/*.conf")
-		files = append(files, in...)
-	}
-	files, _ = settingfile.ApplyOrder(files)
-	for _, name := range append(files, "/etc/sysctl.conf") {
-		text, readErr := os.ReadFile(name)
-		if errors.Is(readErr, fs.ErrNotExist) {
-			continue // there is no sysctl.conf, or a link to nothing
-		}
-		if readErr == nil && len(text) > largestFile {
-			readErr = fmt.Errorf("%s has more than %d bytes", name, largestFile)
-		}
-		if readErr != nil {
-			err = errors.Join(err, readErr)
-			continue
-		}
-		for _, l := range settingfile.Read(name, text, opsystem.Linux).Lines {
-			if proc.IsSecret(l.Key) { // which is in a file that only root can read
-				continue
-			}
-			lines = append(lines, netstate.ParameterLine{File: name, Line: l.Line, Key: l.Key, Value: l.Value})
-		}
-	}
-	return lines, err
 }
 
 // entries counts the neighbour table's entries that gc_thresh3 bounds.

@@ -8,7 +8,6 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/netstate"
-	"linerate/internal/model/pasted"
 )
 
 // lldp are the neighbours that the machine's daemon lldpd knows. A program is executed for it,
@@ -34,5 +33,8 @@ func lldpNeighbours(ctx context.Context) ([]netstate.LLDPNeighbour, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pasted.LLDP(text)
+	if texts.LLDP == nil {
+		return nil, errNoTexts
+	}
+	return texts.LLDP(text)
 }

@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
+	"linerate/internal/science/tuning/known"
 )
 
 // currentKernel is one of today that has every parameter of files that it is not known to lack, with
@@ -22,7 +23,7 @@ func currentKernel(files []settingfile.File) *Kernel {
 	for _, f := range files {
 		for _, l := range f.Lines {
 			_, asked := k.Parameters[l.Key]
-			_, _, _, gone := Removed(l.Key)
+			_, _, _, gone := known.Removed(l.Key)
 			if !asked {
 				k.Parameters[l.Key] = Known{Exists: !gone && moduleOf(l.Key) != "sunrpc"}
 			}

@@ -3,43 +3,26 @@ package tuning
 import (
 	"cmp"
 	_ "embed"
-	"encoding/csv"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"linerate/internal/model/opsystem"
-	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
+	"linerate/internal/science/tuning/known"
 )
 
-// Tables of parameters. parameters.csv is for Linux, with the bounds of the kernel's tables
-// (net/ipv4/sysctl_net_ipv4.c, net/core/sysctl_net_core.c); a parameter that is not in it is
-// not judged. bsd.csv is from tuning(7), mbuf(9), tcp(4), ix(4) and iflib(4) of FreeBSD, and
-// sysctl(2) of OpenBSD.
-var (
-	//go:embed parameters.csv
-	parametersCSV string
-	//go:embed removed.csv
-	removedCSV string
-	//go:embed bsd.csv
-	bsdCSV string
-)
+// bsdCSV is the table of parameters of other systems, from tuning(7), mbuf(9), tcp(4), ix(4) and
+// iflib(4) of FreeBSD, and sysctl(2) of OpenBSD. Those of Linux are in package known.
+//
+//go:embed bsd.csv
+var bsdCSV string
 
-// table reads a table by the names of its columns.
-func table[T any](text string, read func(column map[string]string) T) func() []T {
+// table makes a list from the rows of a table when it is first used.
+func table[T any](rows func() []known.Row, read func(known.Row) T) func() []T {
 	return sync.OnceValue(func() (list []T) {
-		lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-		if err != nil {
-			panic("tuning: " + err.Error())
-		}
-		for _, line := range lines[1:] {
-			column := map[string]string{}
-			for i, head := range lines[0] {
-				column[head] = line[i]
-			}
-			list = append(list, read(column))
+		for _, row := range rows() {
+			list = append(list, read(row))
 		}
 		return list
 	})
@@ -70,7 +53,7 @@ const (
 
 // catalogue lists the parameters of Linux. If a kernel can be asked, its answer on which
 // parameters are per network namespace takes precedence.
-var catalogue = table(parametersCSV, func(column map[string]string) parameter {
+var catalogue = table(known.Parameters, func(column known.Row) parameter {
 	number := func(name string) int64 {
 		n, err := strconv.ParseInt(column[name], 10, 64)
 		if err != nil {
@@ -116,13 +99,6 @@ func (p *parameter) takes(n, hz int64) bool {
 	return n >= low && n <= high
 }
 
-// MachineWide reports whether a parameter is known to exist once for the whole machine and not
-// in each network namespace.
-func MachineWide(key string) bool {
-	p := find(key)
-	return p != nil && p.scope == record.ScopeMachine
-}
-
 // removedParameter is a parameter that current kernels lack, or have without effect.
 type removedParameter struct {
 	key, since string
@@ -132,22 +108,10 @@ type removedParameter struct {
 	value      string // the value that means now; empty: any
 }
 
-var removed = table(removedCSV, func(column map[string]string) removedParameter {
+var removed = table(known.Removals, func(column known.Row) removedParameter {
 	return removedParameter{column["key"], column["since"], column["now"], column["why"], column["kept"] == "true",
 		column["value"]}
 })
-
-// Removed reports whether Linux is known to have removed a parameter (ok). It returns the version
-// that did (empty: unknown), the reason (empty: it was renamed), and the parameter to set instead
-// (empty: none).
-func Removed(key string) (since, why, now string, ok bool) {
-	i := slices.IndexFunc(removed(), func(r removedParameter) bool { return r.key == key && !r.kept })
-	if i < 0 {
-		return "", "", "", false
-	}
-	r := removed()[i]
-	return r.since, r.why, r.now, true
-}
 
 // modules has the kernel modules without which parameters with a prefix do not exist. Of several
 // prefixes the first counts.
@@ -181,7 +145,7 @@ func (r remark) about(key string) bool {
 	return r.key == key
 }
 
-var remarks = table(bsdCSV, func(column map[string]string) remark {
+var remarks = table(known.Table(bsdCSV), func(column known.Row) remark {
 	return remark{column["system"], column["key"], column["id"], column["severity"], column["says"], column["fix"]}
 })
 

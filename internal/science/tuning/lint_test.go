@@ -9,6 +9,7 @@ import (
 	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
+	"linerate/internal/science/tuning/known"
 )
 
 // today is a kernel like those that lists are pasted on now, with 8 GiB.
@@ -302,9 +303,9 @@ func TestPasted(t *testing.T) {
 	if len(found.Findings) != 1 || found.Findings[0].Fix != "net.ipv4.tcp_sack = 1\nnet.ipv4.tcp_dsack = 1" {
 		t.Errorf("%+v", found.Findings)
 	}
-	if _, why, now, known := Removed("net.ipv4.ip_conntrack_max"); !known || why != "" ||
+	if _, why, now, gone := known.Removed("net.ipv4.ip_conntrack_max"); !gone || why != "" ||
 		now != "net.netfilter.nf_conntrack_max" {
-		t.Errorf("%q, now %q, %t", why, now, known)
+		t.Errorf("%q, now %q, %t", why, now, gone)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
+	"linerate/internal/science/tuning/known"
 )
 
 // Select returns the lines of files that are worth trying on hosts of a topology, and all
@@ -107,7 +108,7 @@ func machineWide(found *record.Lint, s record.TuneSetting) bool {
 			return l.Scope == record.ScopeMachine
 		}
 	}
-	return MachineWide(s.Key)
+	return known.MachineWide(s.Key)
 }
 
 // Control drops the congestion control of a list if it cannot be tried with flows that use path by

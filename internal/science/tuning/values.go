@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/source"
+	"linerate/internal/science/tuning/known"
 )
 
 // manyBytes is larger than any size that is intended for the buffers of one protocol.
@@ -21,12 +22,7 @@ const anyOfInterfaces = "net.ipv4.conf.*.*"
 // find returns a parameter of the catalogue. In the catalogue * stands for the interface, and
 // conf.*.* for all parameters of interfaces that accept any int. Nil: there is none.
 func find(key string) *parameter {
-	keys := []string{key}
-	if parts := strings.Split(key, "."); len(parts) == 5 {
-		parts[3] = "*"
-		keys = append(keys, strings.Join(parts, "."), strings.Join(parts[:4], ".")+".*")
-	}
-	for _, key := range keys {
+	for _, key := range known.Keys(key) {
 		if p := byKey()[key]; p != nil {
 			return p
 		}

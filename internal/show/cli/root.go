@@ -15,6 +15,7 @@ import (
 
 	"linerate/internal/host/apply"
 	"linerate/internal/host/caused"
+	_ "linerate/internal/host/hoststate/texts" // the readers of texts
 	"linerate/internal/host/transaction"
 	"linerate/internal/version"
 )

@@ -1,6 +1,6 @@
 //go:build linux
 
-package hoststate
+package texts
 
 import (
 	"os"
