@@ -276,7 +276,7 @@ func (b *Bus) call(ctx context.Context, node, verb string, request, reply any) e
 	case cause != nil:
 		return failed(CodeOf(cause), "%w", cause)
 	case errors.Is(err, nats.ErrNoResponders):
-		return failed(message.Unsupported, "the agent does not answer this request")
+		return failed(message.Unsupported, "%w", errUnanswered)
 	case errors.Is(err, nats.ErrMaxPayload):
 		return failed(message.TooLarge, "the request has more than %d MiB", MaxMessage>>20)
 	default:

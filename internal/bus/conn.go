@@ -10,6 +10,7 @@ import (
 	"math"
 	"net"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -57,6 +58,9 @@ type Conn struct {
 	heard  chan struct{}
 	done   chan struct{}
 	silent error // set before done is closed
+
+	mu      sync.Mutex
+	serving map[string]func(*nats.Msg) // by verb; nil: no request is handled yet
 }
 
 // Silence is how long an agent keeps a connection on which nothing arrives, although a
@@ -148,14 +152,14 @@ type Gate struct {
 	// done is called when the reply has been sent. Admit must not block. Nil: at most
 	// maxConcurrent requests of each verb are handled at a time.
 	Admit func(ctx context.Context, verb string, bytes int) (_ context.Context, done func(), err error)
-	// PendingBytes bounds the size of the requests of each verb that are not admitted yet, in
-	// bytes; 0: no bound. Requests beyond it are dropped.
+	// PendingBytes bounds the size of the requests that are not admitted yet, in bytes; 0: no
+	// bound. Requests beyond it are dropped.
 	PendingBytes int
 }
 
 const (
 	maxConcurrent = 16 // requests of one verb that are being handled
-	maxPending    = 16 // requests of one verb that have not been admitted yet
+	maxPending    = 64 // requests that have not been admitted yet
 )
 
 // concurrent admits so many requests of each verb at a time.
@@ -177,38 +181,66 @@ func concurrent(most int) func(context.Context, string, int) (context.Context, f
 	}
 }
 
-// Serve handles the verbs in list for the node until ctx ends, each request in a goroutine of
-// its own, because the window of a trial takes as long as the trial.
+// Serve handles the verbs in list for the node until ctx ends, besides those of earlier calls, each
+// request in a goroutine of its own, because the window of a trial takes as long as the trial. The
+// gate of the first call bounds what is pending. All verbs share a subscription: a lab has many agents,
+// and each subscription costs a goroutine here and an entry in the server.
 func (c *Conn) Serve(ctx context.Context, list []Handling, gate Gate) error {
 	if gate.Admit == nil {
 		gate.Admit = concurrent(maxConcurrent)
 	}
+	c.mu.Lock()
+	first := c.serving == nil
+	if first {
+		c.serving = make(map[string]func(*nats.Msg), len(list))
+	}
 	for _, h := range list {
-		sub, err := c.conn.Subscribe(subject(c.node, h.Name), func(m *nats.Msg) {
-			ctx, done, err := gate.Admit(ctx, h.Name, len(m.Data))
-			if err != nil {
-				_ = m.Respond(refusal(err))
-				return
-			}
-			go func() {
-				defer done()
-				err := m.Respond(handled(ctx, h.Handler, m.Data))
-				if errors.Is(err, nats.ErrMaxPayload) {
-					// Without a reply the conductor would wait for one.
-					err = m.Respond(refusal(Coded(message.TooLarge, fmt.Errorf("the reply to %s has more than %d MiB",
-						h.Name, MaxMessage>>20))))
-				}
-				_ = err // a conductor that is gone needs no answer
-			}()
-		})
-		if err == nil {
-			err = sub.SetPendingLimits(maxPending, cmp.Or(gate.PendingBytes, -1))
-		}
-		if err != nil {
-			return fmt.Errorf("serving %s: %w", h.Name, err)
-		}
+		c.serving[h.Name] = func(m *nats.Msg) { serve(ctx, m, h, gate) }
+	}
+	c.mu.Unlock()
+	if !first {
+		return nil
+	}
+	sub, err := c.conn.Subscribe(subject(c.node, "*"), c.request)
+	if err == nil {
+		err = sub.SetPendingLimits(maxPending, cmp.Or(gate.PendingBytes, -1))
+	}
+	if err != nil {
+		return fmt.Errorf("serving %s: %w", c.node, err)
 	}
 	return c.conn.Flush()
+}
+
+// request begins to handle a request.
+func (c *Conn) request(m *nats.Msg) {
+	verb := strings.TrimPrefix(m.Subject, subject(c.node, ""))
+	c.mu.Lock()
+	begin := c.serving[verb]
+	c.mu.Unlock()
+	if begin == nil {
+		_ = m.Respond(refusal(Coded(message.Unsupported, fmt.Errorf("%s: %w", verb, errUnanswered))))
+		return
+	}
+	begin(m)
+}
+
+// serve begins to handle a request of a verb, if the gate admits it.
+func serve(ctx context.Context, m *nats.Msg, h Handling, gate Gate) {
+	ctx, done, err := gate.Admit(ctx, h.Name, len(m.Data))
+	if err != nil {
+		_ = m.Respond(refusal(err))
+		return
+	}
+	go func() {
+		defer done()
+		err := m.Respond(handled(ctx, h.Handler, m.Data))
+		if errors.Is(err, nats.ErrMaxPayload) {
+			// Without a reply the conductor would wait for one.
+			err = m.Respond(refusal(Coded(message.TooLarge, fmt.Errorf("the reply to %s has more than %d MiB",
+				h.Name, MaxMessage>>20))))
+		}
+		_ = err // a conductor that is gone needs no answer
+	}()
 }
 
 // handled calls a handler and encodes its reply or error. A handler that panics fails its

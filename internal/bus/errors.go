@@ -20,6 +20,8 @@ var ErrEnded = errors.New("the agent is gone: its stream ended")
 // an agent.
 var ErrNotAnAgent = errors.New("the stream does not begin as an agent's does")
 
+var errUnanswered = errors.New("the agent does not answer this request")
+
 var errEarly = errors.New("the agent ended before it was ready")
 
 // Error is a failed request to an agent. errors.Is finds the code of Err, and the cause if
