@@ -48,7 +48,7 @@ type registered struct {
 }
 
 var (
-	list   = make([]registered, 0, 256) // more than there are
+	list   = make([]registered, 0, 320) // more than there are
 	causes = sync.OnceValue(func() map[Code]registered {
 		all := make(map[Code]registered, len(list))
 		for _, r := range list {
@@ -64,13 +64,13 @@ var (
 // one registers a cause that a host has at most once. All its findings on a host are merged; the
 // one with the highest confidence is kept.
 func one[A any](code Code) Of[A] {
-	return register[A](code, func(_, _ any) any { return nil })
+	return register[A](code, nothing)
 }
 
 // each registers a cause that a host can have several times: findings are merged only if both their
 // subject (Finding.About) and their arguments are equal.
 func each[A any](code Code) Of[A] {
-	return register[A](code, func(about, args any) any { return []any{about, args} })
+	return register[A](code, both)
 }
 
 // by registers a cause whose findings on a host are merged if key returns equal values for their
@@ -85,8 +85,13 @@ func by[A any](code Code, key func(A) any) Of[A] {
 // about registers a cause whose findings on a host are merged if they have the same subject
 // (Finding.About), whatever their arguments are.
 func about[A any](code Code) Of[A] {
-	return register[A](code, func(about, _ any) any { return about })
+	return register[A](code, subject)
 }
+
+// A function literal within a generic function is allocated for each cause before main.
+func nothing(_, _ any) any     { return nil }
+func both(about, args any) any { return []any{about, args} }
+func subject(about, _ any) any { return about }
 
 func register[A any](code Code, key func(about, args any) any) Of[A] {
 	list = append(list, registered{code, reflect.TypeFor[A](), key})

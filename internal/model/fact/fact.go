@@ -14,10 +14,10 @@ type Fact struct {
 }
 
 // kinds are the registered types of facts.
-var kinds kind.Set
+var kinds = kind.NewSet(256)
 
 // is registers a type of facts with its name in JSON.
-func is[T any](name string) struct{} { return kind.Add[T](&kinds, name) }
+func is[T any](name string) struct{} { return kind.Add[T](kinds, name) }
 
 // MarshalJSON encodes the fact with the name of its kind.
 func (f Fact) MarshalJSON() ([]byte, error) { return kinds.Marshal(f.Host, f.Is) }

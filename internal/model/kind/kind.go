@@ -22,6 +22,9 @@ type Set struct {
 	names map[reflect.Type]string
 }
 
+// NewSet returns an empty set with room for n types: a program that starts makes it once.
+func NewSet(n int) *Set { return &Set{added: make([]named, 0, n)} }
+
 type named struct {
 	name string
 	of   reflect.Type

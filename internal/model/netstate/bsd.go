@@ -10,48 +10,50 @@ import (
 // BSDCounters maps sentences of netstat -s of FreeBSD, OpenBSD and macOS (usr.bin/netstat/inet.c and
 // inet6.c) to counters of Linux with the same meaning. N is the number; nouns are in the singular.
 // Others, such as "retransmit timeouts", count something else than Linux does and are not used.
-var BSDCounters = map[string]map[string]string{
-	"tcp": {
-		"packet sent": "Tcp.OutSegs", "data packet (N byte) retransmitted": "Tcp.RetransSegs",
-		"packet received": "Tcp.InSegs", "discarded for bad checksum": "Tcp.InCsumErrors",
-		"connection request": "Tcp.ActiveOpens", "connection accept": "Tcp.PassiveOpens",
-		"listen queue overflow":                    "TcpExt.ListenOverflows",
-		"connection dropped by rexmit timeout":     "TcpExt.TCPAbortOnTimeout",
-		"SACK recovery episode":                    "TcpExt.TCPSackRecovery",
-		"packet with bad signature received":       "TcpExt.TCPMD5Failure",
-		"time unexpected signature received":       "TcpExt.TCPMD5Unexpected",
-		"time no signature provided by segment":    "TcpExt.TCPMD5NotFound",
-		"bad signature":                            "TcpExt.TCPMD5Failure",
-		"connection in ESTABLISHED state":          "Tcp.CurrEstab",
-		"connections in ESTABLISHED state":         "Tcp.CurrEstab",
-		"connection in ESTABLISHED state (native)": "Tcp.CurrEstab",
-	},
-	"udp": {
-		"delivered": "Udp.InDatagrams", "with bad checksum": "Udp.InCsumErrors", "dropped due to no " +
-			"socket": "Udp.NoPorts",
-		"dropped due to full socket buffers": "Udp.RcvbufErrors", "datagram output": "Udp.OutDatagrams",
-	},
-	"ip": {
-		"total packet received": "Ip.InReceives", "bad header checksum": "IpExt.InCsumErrors",
-		"fragment received": "Ip.ReasmReqds", "packet reassembled ok": "Ip.ReasmOKs",
-		"packet for this host": "Ip.InDelivers", "packet for unknown/unsupported protocol": "Ip.InUnknownProtos",
-		"redirect sent": "Icmp.OutRedirects", "packet sent from this host": "Ip.OutRequests",
-		"output packet dropped due to no bufs, etc.": "Ip.OutDiscards",
-		"output packet discarded due to no route":    "Ip.OutNoRoutes",
-		"output datagram fragmented":                 "Ip.FragOKs", "fragment created": "Ip.FragCreates",
-		"datagram that can't be fragmented": "Ip.FragFails",
-	},
-	"ip6": {
-		"total packet received": "Ip6.InReceives", "fragment received": "Ip6.ReasmReqds",
-		"packet reassembled ok": "Ip6.ReasmOKs", "packet for this host": "Ip6.InDelivers",
-		"packet sent from this host":                 "Ip6.OutRequests",
-		"output packet dropped due to no bufs, etc.": "Ip6.OutDiscards",
-		"output packet discarded due to no route":    "Ip6.OutNoRoutes",
-		"output datagram fragmented":                 "Ip6.FragOKs", "fragment created": "Ip6.FragCreates",
-		"datagram that can't be fragmented": "Ip6.FragFails",
-	},
-	"icmp": {"bad checksum": "Icmp.InCsumErrors"}, "icmp6": {"bad checksum": "Icmp6.InCsumErrors"},
-}
+var BSDCounters = sync.OnceValue(func() map[string]map[string]string {
+	return map[string]map[string]string{
+		"tcp": {
+			"packet sent": "Tcp.OutSegs", "data packet (N byte) retransmitted": "Tcp.RetransSegs",
+			"packet received": "Tcp.InSegs", "discarded for bad checksum": "Tcp.InCsumErrors",
+			"connection request": "Tcp.ActiveOpens", "connection accept": "Tcp.PassiveOpens",
+			"listen queue overflow":                    "TcpExt.ListenOverflows",
+			"connection dropped by rexmit timeout":     "TcpExt.TCPAbortOnTimeout",
+			"SACK recovery episode":                    "TcpExt.TCPSackRecovery",
+			"packet with bad signature received":       "TcpExt.TCPMD5Failure",
+			"time unexpected signature received":       "TcpExt.TCPMD5Unexpected",
+			"time no signature provided by segment":    "TcpExt.TCPMD5NotFound",
+			"bad signature":                            "TcpExt.TCPMD5Failure",
+			"connection in ESTABLISHED state":          "Tcp.CurrEstab",
+			"connections in ESTABLISHED state":         "Tcp.CurrEstab",
+			"connection in ESTABLISHED state (native)": "Tcp.CurrEstab",
+		},
+		"udp": {
+			"delivered": "Udp.InDatagrams", "with bad checksum": "Udp.InCsumErrors", "dropped due to no " +
+				"socket": "Udp.NoPorts",
+			"dropped due to full socket buffers": "Udp.RcvbufErrors", "datagram output": "Udp.OutDatagrams",
+		},
+		"ip": {
+			"total packet received": "Ip.InReceives", "bad header checksum": "IpExt.InCsumErrors",
+			"fragment received": "Ip.ReasmReqds", "packet reassembled ok": "Ip.ReasmOKs",
+			"packet for this host": "Ip.InDelivers", "packet for unknown/unsupported protocol": "Ip.InUnknownProtos",
+			"redirect sent": "Icmp.OutRedirects", "packet sent from this host": "Ip.OutRequests",
+			"output packet dropped due to no bufs, etc.": "Ip.OutDiscards",
+			"output packet discarded due to no route":    "Ip.OutNoRoutes",
+			"output datagram fragmented":                 "Ip.FragOKs", "fragment created": "Ip.FragCreates",
+			"datagram that can't be fragmented": "Ip.FragFails",
+		},
+		"ip6": {
+			"total packet received": "Ip6.InReceives", "fragment received": "Ip6.ReasmReqds",
+			"packet reassembled ok": "Ip6.ReasmOKs", "packet for this host": "Ip6.InDelivers",
+			"packet sent from this host":                 "Ip6.OutRequests",
+			"output packet dropped due to no bufs, etc.": "Ip6.OutDiscards",
+			"output packet discarded due to no route":    "Ip6.OutNoRoutes",
+			"output datagram fragmented":                 "Ip6.FragOKs", "fragment created": "Ip6.FragCreates",
+			"datagram that can't be fragmented": "Ip6.FragFails",
+		},
+		"icmp": {"bad checksum": "Icmp.InCsumErrors"}, "icmp6": {"bad checksum": "Icmp6.InCsumErrors"},
+	}
+})
 
 // BSDTypes maps types of ICMP messages in histograms to the end of the names of counters.
 var BSDTypes = map[string]string{"destination unreachable": "DestUnreachs", "routing redirect": "Redirects",
@@ -110,7 +112,7 @@ func PrintedBy(system, name string) bool {
 
 var protocolCounters = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
-	for _, section := range BSDCounters {
+	for _, section := range BSDCounters() {
 		for _, name := range section {
 			all[name] = nil
 		}

@@ -85,7 +85,7 @@ func (m *machine) bsdCounter(line string) bool {
 			words[n] = strings.TrimSuffix(bare, "s") + w[len(bare):]
 		}
 	}
-	name := netstate.BSDCounters[m.bsdSection][strings.Join(words, " ")]
+	name := netstate.BSDCounters()[m.bsdSection][strings.Join(words, " ")]
 	if name == "" {
 		return m.ignore()
 	}

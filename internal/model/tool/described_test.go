@@ -119,7 +119,7 @@ func TestWordsAreKnown(t *testing.T) {
 		known = append(known, tool.Name)
 		for _, g := range append(tool.client, tool.server...) {
 			for key := range strings.FieldsSeq(g.when) {
-				if _, is := conditions[key]; !is && flow.Find(key) == nil {
+				if _, is := conditions()[key]; !is && flow.Find(key) == nil {
 					t.Errorf("%s: condition %q", tool.Name, key)
 				}
 			}

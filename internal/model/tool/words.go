@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/pattern"
@@ -27,27 +28,29 @@ func always(words string) group      { return group{words: strings.Fields(words)
 func given(when, words string) group { return group{when, strings.Fields(words)} }
 
 // conditions are the conditions of groups other than options.
-var conditions = map[string]func(Job) bool{
-	"tcp":    func(j Job) bool { return flow.Of(j.Protocol).Name == flow.TCP },
-	"udp":    func(j Job) bool { return j.Protocol == flow.UDP },
-	"rr":     func(j Job) bool { return j.Protocol == flow.RR },
-	"http":   func(j Job) bool { return j.Protocol == flow.HTTP },
-	"dns":    func(j Job) bool { return j.Protocol == flow.DNS },
-	"stream": func(j Job) bool { return j.Protocol == flow.DNSTCP },
-	"dot":    func(j Job) bool { return j.Protocol == flow.DoT },
-	"read":   func(j Job) bool { return j.Reads },
-	"write":  func(j Job) bool { return !j.Reads },
-	"source": func(j Job) bool { return j.Source.IsValid() },
-	"ipv4":   func(j Job) bool { return !j.Destination.Addr().Is6() },
-	"ipv6":   func(j Job) bool { return j.Destination.Addr().Is6() },
-	"plain":  func(j Job) bool { return j.TLS == "" || j.TLS == flow.TLSOff },
-	"tls":    func(j Job) bool { return j.TLS != "" && j.TLS != flow.TLSOff },
-}
+var conditions = sync.OnceValue(func() map[string]func(Job) bool {
+	return map[string]func(Job) bool{
+		"tcp":    func(j Job) bool { return flow.Of(j.Protocol).Name == flow.TCP },
+		"udp":    func(j Job) bool { return j.Protocol == flow.UDP },
+		"rr":     func(j Job) bool { return j.Protocol == flow.RR },
+		"http":   func(j Job) bool { return j.Protocol == flow.HTTP },
+		"dns":    func(j Job) bool { return j.Protocol == flow.DNS },
+		"stream": func(j Job) bool { return j.Protocol == flow.DNSTCP },
+		"dot":    func(j Job) bool { return j.Protocol == flow.DoT },
+		"read":   func(j Job) bool { return j.Reads },
+		"write":  func(j Job) bool { return !j.Reads },
+		"source": func(j Job) bool { return j.Source.IsValid() },
+		"ipv4":   func(j Job) bool { return !j.Destination.Addr().Is6() },
+		"ipv6":   func(j Job) bool { return j.Destination.Addr().Is6() },
+		"plain":  func(j Job) bool { return j.TLS == "" || j.TLS == flow.TLSOff },
+		"tls":    func(j Job) bool { return j.TLS != "" && j.TLS != flow.TLSOff },
+	}
+})
 
 // holds reports whether a job's command contains the words of the group.
 func (g group) holds(j Job) bool {
 	for key := range strings.FieldsSeq(g.when) {
-		if meets, known := conditions[key]; known && meets(j) {
+		if meets, known := conditions()[key]; known && meets(j) {
 			continue
 		} else if !known && flow.Find(key).Wanted(&j.Spec) {
 			continue
@@ -60,44 +63,48 @@ func (g group) holds(j Job) bool {
 // variables are the variables in commands that are not options. The variable of an option is its
 // key in capitals: $MSS. Sizes are in bytes and rates in bit/s. The field option is the option that
 // the variable requires.
-var variables = map[string]struct {
+var variables = sync.OnceValue(func() map[string]variable {
+	return map[string]variable{
+		"ADDRESS": {Doc: "the flow's destination address", value: func(j Job) string {
+			return j.Destination.Addr().String()
+		}},
+		"PORT": {Doc: "the port that the client connects to", value: func(j Job) string {
+			return number(j.Destination.Port())
+		}},
+		"NEXT_PORT": {Doc: "the port after it", value: func(j Job) string { return number(j.Destination.Port() + 1) }},
+		"AUTHORITY": {Doc: "address and port, as in a URL: 10.0.0.2:80, [fd00::2]:80", value: func(j Job) string {
+			return j.Destination.String()
+		}},
+		"SOURCE": {Doc: "the address to connect from", option: "source", value: func(j Job) string {
+			return j.Source.String()
+		}},
+		"SECONDS": {Doc: "how long the trial takes, in whole seconds, rounded up", value: func(j Job) string {
+			return number(int(max(1, math.Ceil(j.Seconds))))
+		}},
+		"TIME": {Doc: "the same to the millisecond: 2.5", value: func(j Job) string {
+			return fraction(j.Seconds)
+		}},
+		"WINDOW_KIB": {Doc: "window in KiB", option: "window", value: func(j Job) string {
+			return number(max(j.Window/1024, 1))
+		}},
+		"RATE_CAP_KBIT": {Doc: "rate_cap in kbit/s", option: "rate_cap", value: func(j Job) string {
+			return rate(j.RateCap / 1e3)
+		}},
+		"OUTSTANDING": {Doc: "requests that may be unanswered at a time: connections times pipeline", option: "pipeline",
+			value: func(j Job) string { return number(max(1, j.Connections) * max(1, j.Pipeline)) }},
+		"MAIL": {Doc: "request, or the size of a mail without it", option: "request", value: func(j Job) string {
+			return number(cmp.Or(j.Request, flow.DefaultBody))
+		}},
+		"TOS": {Doc: "dscp as the value of IP_TOS", option: "dscp", value: func(j Job) string {
+			return number(j.DSCP.TrafficClass())
+		}},
+	}
+})
+
+type variable struct {
 	Doc    string
 	option string
 	value  func(Job) string
-}{
-	"ADDRESS": {Doc: "the flow's destination address", value: func(j Job) string {
-		return j.Destination.Addr().String()
-	}},
-	"PORT": {Doc: "the port that the client connects to", value: func(j Job) string {
-		return number(j.Destination.Port())
-	}},
-	"NEXT_PORT": {Doc: "the port after it", value: func(j Job) string { return number(j.Destination.Port() + 1) }},
-	"AUTHORITY": {Doc: "address and port, as in a URL: 10.0.0.2:80, [fd00::2]:80", value: func(j Job) string {
-		return j.Destination.String()
-	}},
-	"SOURCE": {Doc: "the address to connect from", option: "source", value: func(j Job) string {
-		return j.Source.String()
-	}},
-	"SECONDS": {Doc: "how long the trial takes, in whole seconds, rounded up", value: func(j Job) string {
-		return number(int(max(1, math.Ceil(j.Seconds))))
-	}},
-	"TIME": {Doc: "the same to the millisecond: 2.5", value: func(j Job) string {
-		return fraction(j.Seconds)
-	}},
-	"WINDOW_KIB": {Doc: "window in KiB", option: "window", value: func(j Job) string {
-		return number(max(j.Window/1024, 1))
-	}},
-	"RATE_CAP_KBIT": {Doc: "rate_cap in kbit/s", option: "rate_cap", value: func(j Job) string {
-		return rate(j.RateCap / 1e3)
-	}},
-	"OUTSTANDING": {Doc: "requests that may be unanswered at a time: connections times pipeline", option: "pipeline",
-		value: func(j Job) string { return number(max(1, j.Connections) * max(1, j.Pipeline)) }},
-	"MAIL": {Doc: "request, or the size of a mail without it", option: "request", value: func(j Job) string {
-		return number(cmp.Or(j.Request, flow.DefaultBody))
-	}},
-	"TOS": {Doc: "dscp as the value of IP_TOS", option: "dscp", value: func(j Job) string {
-		return number(j.DSCP.TrafficClass())
-	}},
 }
 
 // Variable documents a variable in commands.
@@ -105,7 +112,7 @@ type Variable struct{ Name, Doc string }
 
 // Variables lists the variables that are not options.
 func Variables() (list []Variable) {
-	for name, v := range variables {
+	for name, v := range variables() {
 		list = append(list, Variable{name, v.Doc})
 	}
 	slices.SortFunc(list, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })
@@ -147,7 +154,7 @@ func expand(word string, value func(name string) string) string {
 
 // variable returns the value of a variable; "$" is a dollar sign.
 func (j Job) variable(name string) string {
-	if v, known := variables[name]; known {
+	if v, known := variables()[name]; known {
 		return v.value(j)
 	}
 	if o := flow.Find(strings.ToLower(name)); o != nil {
@@ -170,7 +177,7 @@ func names(words []string) (list []string) {
 // optionOf returns the key of the option that a variable requires, empty if none. It returns false
 // if there is no such variable.
 func optionOf(name string) (option string, known bool) {
-	if v, is := variables[name]; is {
+	if v, is := variables()[name]; is {
 		return v.option, true
 	}
 	o := flow.Find(strings.ToLower(name))
@@ -181,7 +188,7 @@ func optionOf(name string) (option string, known bool) {
 func options(groups []group) (list []string) {
 	for _, g := range groups {
 		for key := range strings.FieldsSeq(g.when) {
-			if _, is := conditions[key]; !is || key == "tls" {
+			if _, is := conditions()[key]; !is || key == "tls" {
 				list = append(list, key)
 			}
 		}
