@@ -30,8 +30,12 @@ var layers = []layer{
 		"commands and reports may use everything, and nothing may use them"},
 	{"studies", nil,
 		"the built-in studies are data"},
+	{"cmd/agent", []string{"internal/host", "internal/bus", "internal/model"},
+		"the agent of a lab is linked without the commands, whose packages it would initialise"},
 	{"cmd/linerate", []string{"internal/show"},
 		"main calls the command line and returns its exit status"},
+	{"script/attach", []string{"internal/kernel"},
+		"one package knows how a program is attached to another"},
 	{"script/bench", nil,
 		"a benchmark runs the program as a process, like any other tool"},
 	{"script/manual", []string{"internal/show"},
@@ -162,7 +166,7 @@ var ownFiles = []string{"/proc/self/exe", "/sys/class/net/", "/proc/irq/"}
 // command line filters what they write, and an agent's standard streams are its connection.
 var streamFiles = []string{
 	"internal/control/lab/init.go", "internal/control/lab/links.go", "internal/control/lab/start.go",
-	"internal/show/cli/agent.go",
+	"internal/show/cli/agent.go", "cmd/agent/main.go",
 }
 
 const streamsWhy = "text from files and other hosts must not act on a terminal: write to the streams of cli.Main, " +

@@ -90,13 +90,31 @@ func committed() (time.Time, error) {
 	return when.UTC(), err
 }
 
+// build builds linerate and, for Linux, attaches the program of a lab's hosts to it.
 func build(binary, version string, t target) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=auto", "-ldflags",
-		"-s -w -X linerate/internal/version.Version="+version, "-o", binary, "./cmd/linerate")
+	compile := func(to, what string) error {
+		return inRoot("build for "+t.OS+"/"+t.Arch, []string{"CGO_ENABLED=0", "GOOS=" + t.OS, "GOARCH=" + t.Arch},
+			"build", "-trimpath", "-buildvcs=auto", "-ldflags", "-s -w -X linerate/internal/version.Version="+version,
+			"-o", to, what)
+	}
+	if err := compile(binary, "./cmd/linerate"); err != nil || t.OS != "linux" {
+		return err
+	}
+	agent := binary + "-agent"
+	defer os.Remove(agent)
+	if err := compile(agent, "./cmd/agent"); err != nil {
+		return err
+	}
+	return inRoot("attach the agent", nil, "run", "./script/attach", binary, agent)
+}
+
+// inRoot runs the go command in the directory of linerate's module.
+func inRoot(what string, environment []string, words ...string) error {
+	cmd := exec.Command("go", words...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.OS, "GOARCH="+t.Arch)
+	cmd.Env = append(os.Environ(), environment...)
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build for %s/%s: %w\n%s", t.OS, t.Arch, err, text)
+		return fmt.Errorf("%s: %w\n%s", what, err, text)
 	}
 	return nil
 }
