@@ -13,6 +13,7 @@ import (
 	"slices"
 	"sync"
 
+	"linerate/internal/kernel/attached"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/message"
@@ -31,10 +32,23 @@ const (
 const self = "/proc/self/exe"
 
 // program is this program with other arguments.
-func program(args ...string) *exec.Cmd {
-	cmd := proc.Command(self, args...)
+func program(args ...string) *exec.Cmd { return programAt(self, args...) }
+
+func programAt(path string, args ...string) *exec.Cmd {
+	cmd := proc.Command(path, args...)
 	cmd.Args[0] = "linerate"
 	return cmd
+}
+
+// agentProgram returns the path of the program that agents execute, and a file that must stay open until all are
+// started: the program that is attached to this one. If none is, as in a program of go build, or if the kernel
+// executes nothing from memory (vm.memfd_noexec), it is this program.
+func agentProgram() (path string, _ *os.File) {
+	f, err := attached.Open(self)
+	if f == nil || err != nil {
+		return self, nil
+	}
+	return fmt.Sprintf("/proc/self/fd/%d", f.Fd()), f
 }
 
 type initReply struct {
@@ -82,6 +96,8 @@ func build(p plan) (nodes []*netlink.Namespace, impairedBy string, err error) {
 	if err := probeDevices(p); err != nil {
 		return nil, "", err
 	}
+	path, file := agentProgram()
+	defer file.Close()
 	nodes = make([]*netlink.Namespace, len(p.Nodes))
 	errs := make([]error, len(p.Nodes))
 	var starting sync.WaitGroup
@@ -96,7 +112,7 @@ func build(p plan) (nodes []*netlink.Namespace, impairedBy string, err error) {
 				if err := kernelDefaults(n); err != nil {
 					return err
 				}
-				return startAgent(n.Name, firstAgent+i, p.Key)
+				return startAgent(path, n.Name, firstAgent+i, p.Key)
 			})
 		})
 	}
@@ -136,17 +152,20 @@ func build(p plan) (nodes []*netlink.Namespace, impairedBy string, err error) {
 
 // startAgent starts a node's agent; it is called in the node's namespace. The stream
 // is the agent's standard input and output, and descriptor 3 has its membership of the lab.
-func startAgent(name string, fd int, key string) error {
+func startAgent(path, name string, fd int, key string) error {
 	stream := os.NewFile(uintptr(fd), name)
 	membership, err := membershipOf(key)
 	if err != nil {
 		return err
 	}
 	defer membership.Close()
-	cmd := program("agent", "--stdio", "--node", name, "--journal", "memory", "--of-lab")
+	cmd := programAt(path, "agent", "--stdio", "--node", name, "--journal", "memory", "--of-lab")
 	cmd.ExtraFiles = []*os.File{membership}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stream, stream, os.Stderr
 	cmd.Env = append(cmd.Env, agentEnvironment...)
+	if oneCPU() {
+		cmd.Env = append(cmd.Env, message.CPUsVariable+"=1")
+	}
 	cmd.SysProcAttr = agentAttributes()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting the agent: %w", err)
@@ -169,7 +188,7 @@ func membershipOf(key string) (*os.File, error) {
 	defer far.Close()
 	// A pipe has room for it.
 	if err := json.NewEncoder(far).Encode(message.Membership{Key: key, Inode: ns.Inode,
-		Cookie: ns.Cookie}); err != nil {
+		Cookie: ns.Cookie, OneCPU: oneCPU()}); err != nil {
 		near.Close()
 		return nil, err
 	}
@@ -178,6 +197,10 @@ func membershipOf(key string) (*os.File, error) {
 
 // agentEnvironment keeps a host's process small: a lab has many.
 var agentEnvironment = []string{"GOGC=200"}
+
+// oneCPU reports whether agents are started with one CPU, which spares threads and caches of the Go runtime until
+// there is traffic. A number of CPUs that the user has set holds for agents, too.
+func oneCPU() bool { return os.Getenv(message.CPUsVariable) == "" }
 
 // defaults are the kernel's own values of parameters that a new namespace may copy
 // from the machine (net.core.devconf_inherit_init_net,

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"linerate/internal/bus"
@@ -69,6 +70,8 @@ type agent struct {
 	sampler  *hoststate.Sampler
 	every    time.Duration // of sampler
 
+	oneCPU atomic.Bool // see useCPUs
+
 	engineMu          sync.Mutex
 	engine            *traffic.Engine                // the current trial's; nil between trials
 	test              *client.Test                   // its flows' with an iperf3 server; nil: they have none
@@ -89,6 +92,7 @@ func Serve(ctx context.Context, stream net.Conn, options Options) (err error) {
 	if options.Lab != nil {
 		a.attacks = attack.New(*options.Lab)
 		access |= message.Lab
+		a.oneCPU.Store(options.Lab.OneCPU)
 	}
 	var unable error
 	if access&message.Change != 0 {
@@ -291,8 +295,17 @@ func (a *agent) links(_ context.Context, r message.LinksRequest) ([]message.Link
 	return a.reader.LinkStates(r.Interfaces)
 }
 
+// useCPUs lets the runtime of an agent that was started with one CPU use all from now on. It is called before there
+// is traffic.
+func (a *agent) useCPUs() {
+	if a.oneCPU.CompareAndSwap(true, false) {
+		runtime.SetDefaultGOMAXPROCS()
+	}
+}
+
 // trial is the current engine; the first request of a trial makes it.
 func (a *agent) trial() *traffic.Engine {
+	a.useCPUs()
 	a.engineMu.Lock()
 	defer a.engineMu.Unlock()
 	if a.engine == nil {

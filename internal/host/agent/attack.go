@@ -13,6 +13,7 @@ import (
 // in it.
 
 func (a *agent) prepareAttacks(ctx context.Context, r message.AttacksRequest) (struct{}, error) {
+	a.useCPUs()
 	return struct{}{}, a.attacks.Prepare(ctx, r)
 }
 

@@ -27,5 +27,8 @@ func ReadMembership() (m message.Membership, err error) {
 	if err := json.NewDecoder(io.LimitReader(f, mostMembership)).Decode(&m); err != nil {
 		return m, fmt.Errorf("reading the membership of a lab from descriptor %d: %w", membershipFD, err)
 	}
+	if m.OneCPU { // programs that the host starts are to use all
+		return m, os.Unsetenv(message.CPUsVariable)
+	}
 	return m, nil
 }

@@ -11,7 +11,12 @@ type Membership struct {
 	// Inode and Cookie identify the network namespace (netlink.NetNS).
 	Inode  uint64 `json:"inode"`
 	Cookie uint64 `json:"cookie,omitempty"`
+	// OneCPU reports whether the init process has set CPUsVariable to 1.
+	OneCPU bool `json:"one_cpu,omitempty"`
 }
+
+// CPUsVariable is the environment variable with the number of CPUs that the Go runtime uses at a time.
+const CPUsVariable = "GOMAXPROCS"
 
 // AttacksRequest prepares the attacks that a host of a lab executes in the next window. It replaces
 // what was prepared before.
