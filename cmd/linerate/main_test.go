@@ -12,8 +12,8 @@ import (
 // mostInitBytes and mostInits bound what linerate's own packages allocate before main begins. Each host of a lab is
 // a process that does so. A table that costs more is made when it is first used: sync.OnceValue, package pattern.
 const (
-	mostInitBytes = 400_000
-	mostInits     = 4_000
+	mostInitBytes = 300_000
+	mostInits     = 3_000
 )
 
 // TestInitAllocations: the variables of packages are initialised with few allocations (inittrace in the

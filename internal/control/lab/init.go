@@ -96,8 +96,8 @@ func build(p plan) (nodes []*netlink.Namespace, impairedBy string, err error) {
 	if err := probeDevices(p); err != nil {
 		return nil, "", err
 	}
-	path, file := agentProgram()
-	defer file.Close()
+	execute := sync.OnceValues(agentProgram)
+	go execute() // while the first namespaces are made
 	nodes = make([]*netlink.Namespace, len(p.Nodes))
 	errs := make([]error, len(p.Nodes))
 	var starting sync.WaitGroup
@@ -112,11 +112,14 @@ func build(p plan) (nodes []*netlink.Namespace, impairedBy string, err error) {
 				if err := kernelDefaults(n); err != nil {
 					return err
 				}
+				path, _ := execute()
 				return startAgent(path, n.Name, firstAgent+i, p.Key)
 			})
 		})
 	}
 	starting.Wait()
+	_, file := execute()
+	_ = file.Close() // nil: there is none
 	for i, err := range errs {
 		if err != nil {
 			return nil, "", fmt.Errorf("%s: %w", p.Nodes[i].Name, err)
