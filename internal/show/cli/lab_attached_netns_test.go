@@ -50,9 +50,9 @@ func TestAttachedAgent(t *testing.T) {
 	}
 }
 
-var proportional = regexp.MustCompile(`(?m)^Pss: +(\d+) kB$`)
+var anonymous = regexp.MustCompile(`(?m)^Pss_Anon: +(\d+) kB$`)
 
-// memoryOfAgents returns the median of the agents' proportional memory in a lab, in kB
+// memoryOfAgents returns the median of the memory that each agent of a lab has for itself, without that of files, in kB
 // (Documentation/filesystems/proc.rst). Each executes a file whose name has a part.
 func memoryOfAgents(t *testing.T, part string) float64 {
 	t.Helper()
@@ -73,7 +73,7 @@ func memoryOfAgents(t *testing.T, part string) float64 {
 			t.Errorf("%s executes %s, %v, want %s", words, file, err, part)
 		}
 		text, err := os.ReadFile(filepath.Join("/proc", pid, "smaps_rollup"))
-		m := proportional.FindSubmatch(text)
+		m := anonymous.FindSubmatch(text)
 		if err != nil || m == nil {
 			t.Fatalf("memory of %s: %v", words, err)
 		}
