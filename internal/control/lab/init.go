@@ -48,7 +48,7 @@ func agentProgram() (path string, _ *os.File) {
 	if f == nil || err != nil {
 		return self, nil
 	}
-	return fmt.Sprintf("/proc/self/fd/%d", f.Fd()), f
+	return attached.Path(f), f
 }
 
 type initReply struct {

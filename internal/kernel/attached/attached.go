@@ -41,10 +41,14 @@ func section(f *os.File) (*io.SectionReader, error) {
 	s := io.NewSectionReader(f, end-int64(size), int64(size))
 	head := make([]byte, len(elf))
 	if _, err := s.ReadAt(head, 0); err != nil || string(head) != elf {
-		return nil, fmt.Errorf("%s: what is attached is no program: %w", f.Name(), errors.Join(err, errors.ErrUnsupported))
+		return nil, fmt.Errorf("%s: what is attached is no program: %w", f.Name(),
+			errors.Join(err, errors.ErrUnsupported))
 	}
 	return s, nil
 }
+
+// Path is the path by which this process executes a program that Open has returned.
+func Path(program *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", program.Fd()) }
 
 // Append attaches the program in a file to the file of another one. An earlier attached program is replaced.
 func Append(to, program string) error {

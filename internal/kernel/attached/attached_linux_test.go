@@ -55,7 +55,7 @@ func TestAttached(t *testing.T) {
 		t.Fatal(f, err)
 	}
 	defer f.Close()
-	for _, path := range []string{program, fmt.Sprintf("/proc/self/fd/%d", f.Fd())} {
+	for _, path := range []string{program, Path(f)} {
 		if out, err := exec.Command(path, "say").CombinedOutput(); err != nil || string(out) != "said\n" {
 			t.Errorf("%s: %v, %q", path, err, out)
 		}

@@ -2,7 +2,6 @@ package attached
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -11,9 +10,8 @@ import (
 	"linerate/internal/kernel"
 )
 
-// Open copies the program that is attached to a file into memory, from which it can be executed by the path
-// /proc/self/fd/N while the returned file is open. The processes share its pages. It returns nil if none is
-// attached.
+// Open copies the program that is attached to a file into memory, from which it can be executed by its Path while the
+// returned file is open. The processes share its pages. It returns nil if none is attached.
 func Open(file string) (*os.File, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -38,5 +36,5 @@ func Open(file string) (*os.File, error) {
 		return nil, &kernel.Error{Op: op, Object: object, Err: err}
 	}
 	// The kernel executes no file that is open for writing (ETXTBSY).
-	return os.Open(fmt.Sprintf("/proc/self/fd/%d", fd))
+	return os.Open(Path(memory))
 }

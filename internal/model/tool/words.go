@@ -90,8 +90,8 @@ var variables = sync.OnceValue(func() map[string]variable {
 		"RATE_CAP_KBIT": {Doc: "rate_cap in kbit/s", option: "rate_cap", value: func(j Job) string {
 			return rate(j.RateCap / 1e3)
 		}},
-		"OUTSTANDING": {Doc: "requests that may be unanswered at a time: connections times pipeline", option: "pipeline",
-			value: func(j Job) string { return number(max(1, j.Connections) * max(1, j.Pipeline)) }},
+		"OUTSTANDING": {Doc: "requests that may be unanswered at a time: connections times pipeline",
+			option: "pipeline", value: func(j Job) string { return number(max(1, j.Connections) * max(1, j.Pipeline)) }},
 		"MAIL": {Doc: "request, or the size of a mail without it", option: "request", value: func(j Job) string {
 			return number(cmp.Or(j.Request, flow.DefaultBody))
 		}},

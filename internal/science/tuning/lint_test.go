@@ -9,7 +9,6 @@ import (
 	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
-	"linerate/internal/science/tuning/known"
 )
 
 // today is a kernel like those that lists are pasted on now, with 8 GiB.
@@ -302,10 +301,6 @@ func TestPasted(t *testing.T) {
 		settingfile.Read("x", []byte("net.ipv4.tcp_sack = 1 net.ipv4.tcp_dsack = 1"), "")}, nil)
 	if len(found.Findings) != 1 || found.Findings[0].Fix != "net.ipv4.tcp_sack = 1\nnet.ipv4.tcp_dsack = 1" {
 		t.Errorf("%+v", found.Findings)
-	}
-	if _, why, now, gone := known.Removed("net.ipv4.ip_conntrack_max"); !gone || why != "" ||
-		now != "net.netfilter.nf_conntrack_max" {
-		t.Errorf("%q, now %q, %t", why, now, gone)
 	}
 }
 

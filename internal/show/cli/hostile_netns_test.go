@@ -357,15 +357,14 @@ func (h *hostile) dial() (net.Conn, error) {
 }
 
 // enter greets the server, and returns a bus on which it is and the connection.
-func (h *hostile) enter(ctx context.Context) (*bus.Bus, net.Conn, error) {
-	control, err := h.dial()
+func (h *hostile) enter(ctx context.Context) (b *bus.Bus, control net.Conn, err error) {
+	control, err = h.dial()
 	if err != nil {
 		return nil, nil, err
 	}
 	_ = control.SetDeadline(time.Now().Add(5 * time.Second))
 	_, err = greeting.Introduce(control, "")
 	_ = control.SetDeadline(time.Time{})
-	var b *bus.Bus
 	if err == nil {
 		b, err = hub.Start()
 	}
