@@ -91,7 +91,9 @@ var variables = sync.OnceValue(func() map[string]variable {
 			return rate(j.RateCap / 1e3)
 		}},
 		"OUTSTANDING": {Doc: "requests that may be unanswered at a time: connections times pipeline",
-			option: "pipeline", value: func(j Job) string { return number(max(1, j.Connections) * max(1, j.Pipeline)) }},
+			option: "pipeline", value: func(j Job) string {
+				return number(max(1, j.Connections) * max(1, j.Pipeline))
+			}},
 		"MAIL": {Doc: "request, or the size of a mail without it", option: "request", value: func(j Job) string {
 			return number(cmp.Or(j.Request, flow.DefaultBody))
 		}},
