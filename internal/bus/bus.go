@@ -9,7 +9,6 @@ package bus
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -300,18 +299,15 @@ func (b *Bus) call(ctx context.Context, node, verb string, request, reply any) e
 // send hardly more messages than it was sent requests. It is called before Attach.
 func (b *Bus) Bound(node string, bytes int) { b.attachmentOf(node).most.Store(int64(bytes)) }
 
-// decode decodes what a node has sent, of at most so many bytes; 0: any number of them. Of
-// what is bounded, each object has some text of its own: "{}" decodes to a structure of
-// hundreds of bytes. Its texts are cut. A string that is not what its field declares is an error.
+// decode decodes what a node has sent, of at most so many bytes; 0: any number of them. What is bounded is sparse
+// (syntax.Sparse), and its texts are cut. A string that is not what its field declares is an error.
 func decode(data []byte, most int, into any) error {
-	const textOfObject, few = 32, 16 << 10
 	if most > 0 {
 		if len(data) > most {
 			return Coded(message.TooLarge, fmt.Errorf("%d bytes, expected at most %d", len(data), most))
 		}
-		if n := bytes.Count(data, []byte("{")) + bytes.Count(data, []byte("[")) +
-			bytes.Count(data, []byte("null")); n > len(data)/textOfObject+few {
-			return Coded(message.TooLarge, fmt.Errorf("%d objects and lists in %d bytes", n, len(data)))
+		if err := syntax.Sparse(data); err != nil {
+			return Coded(message.TooLarge, err)
 		}
 	}
 	err := json.Unmarshal(data, into)

@@ -325,6 +325,9 @@ type Firmware struct {
 // LargestHostSnapshot limits the size of a snapshot document, in bytes.
 const LargestHostSnapshot = 32 << 20
 
+// mostObjects limits the objects and lists of a snapshot document (syntax.Objects), and so the memory that it takes.
+const mostObjects = 1 << 18
+
 // MostInterfaces limits the interfaces of a host.
 const MostInterfaces = 1 << 13
 
@@ -334,6 +337,12 @@ const MostInterfaces = 1 << 13
 func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 	if len(text) > LargestHostSnapshot {
 		return s, fmt.Errorf("expected at most %d bytes", LargestHostSnapshot)
+	}
+	if n := syntax.Objects(text); n > mostObjects {
+		return s, fmt.Errorf("%d objects and lists: expected at most %d", n, mostObjects)
+	}
+	if err := syntax.Sparse(text); err != nil {
+		return s, err
 	}
 	var head struct {
 		Schema string `json:"schema"`

@@ -157,6 +157,9 @@ func ParseHostSample(line []byte) (s HostSample, err error) {
 	if len(line) > LargestHostSample {
 		return s, fmt.Errorf("expected a line of at most %d bytes", LargestHostSample)
 	}
+	if err := syntax.Sparse(line); err != nil {
+		return s, err
+	}
 	if err := json.Unmarshal(line, &s); err != nil {
 		return s, fmt.Errorf("expected a sample, as linerate top --json prints it: %w", err)
 	}

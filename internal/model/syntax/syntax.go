@@ -5,12 +5,14 @@
 package syntax
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -141,6 +143,24 @@ func (m *misfit) Error() string {
 	return fmt.Sprintf("%s is %.60q: expected %s", m.place, m.text, kinds[m.kind].expected)
 }
 
+// The least text of an object in bytes, on average, and how many objects of a document are not asked for it.
+const textOfObject, few = 32, 16 << 10
+
+// Objects counts the objects, lists and nulls of a JSON text. Each may take hundreds of bytes of memory, and "{}" has
+// two of text.
+func Objects(text []byte) int {
+	return bytes.Count(text, []byte("{")) + bytes.Count(text, []byte("[")) + bytes.Count(text, []byte("null"))
+}
+
+// Sparse returns an error if a JSON text from elsewhere has so many objects for its size that decoding it takes far
+// more memory than that. It comes before decoding.
+func Sparse(text []byte) error {
+	if n := Objects(text); n > len(text)/textOfObject+few {
+		return fmt.Errorf("%d objects and lists in %d bytes", n, len(text))
+	}
+	return nil
+}
+
 // Check returns an error with the place and the quoted text of a string in a document that is not of the kind that its
 // field declares. Strings that declare none are not tested. The document is a pointer.
 func Check(document any) error {
@@ -187,6 +207,46 @@ func (w *walk) place() string {
 	return strings.TrimPrefix(b.String(), ".")
 }
 
+// A field of a struct has strings that are tested.
+type field struct {
+	index     int
+	name, tag string
+}
+
+// fields has the []field of each struct type that was met: reading its tags takes longer than testing its strings.
+var fields sync.Map
+
+func fieldsOf(t reflect.Type) []field {
+	if known, is := fields.Load(t); is {
+		return known.([]field)
+	}
+	var list []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if tag := f.Tag.Get("is"); f.IsExported() && tested(f.Type, tag) {
+			list = append(list, field{i, name, tag})
+		}
+	}
+	fields.Store(t, list)
+	return list
+}
+
+// tested reports whether a value of a type with a tag may have a string that Fits tests. Structs may contain
+// themselves, and are not looked into.
+func tested(t reflect.Type, tag string) bool {
+	switch t.Kind() {
+	case reflect.String:
+		return kinds[Kind(tag)].fits != nil
+	case reflect.Pointer, reflect.Slice:
+		return tested(t.Elem(), tag)
+	case reflect.Map:
+		keys, values, _ := strings.Cut(tag, ",")
+		return tested(t.Key(), keys) || tested(t.Elem(), values)
+	}
+	return t.Kind() == reflect.Struct || t.Kind() == reflect.Interface
+}
+
 // in returns what value returns for a part of a value.
 func (w *walk) in(s step, v reflect.Value, tag string, listed bool) *misfit {
 	w.at = append(w.at, s)
@@ -214,12 +274,9 @@ func (w *walk) value(v reflect.Value, tag string, listed bool) *misfit {
 			return w.value(v.Elem(), tag, listed || v.Kind() == reflect.Interface)
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() {
-				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-				if m := w.in(step{kind: v.Kind(), field: name}, v.Field(i), f.Tag.Get("is"), listed); m != nil {
-					return m
-				}
+		for _, f := range fieldsOf(v.Type()) {
+			if m := w.in(step{kind: v.Kind(), field: f.name}, v.Field(f.index), f.tag, listed); m != nil {
+				return m
 			}
 		}
 	case reflect.Slice:
@@ -231,9 +288,7 @@ func (w *walk) value(v reflect.Value, tag string, listed bool) *misfit {
 }
 
 func (w *walk) list(v reflect.Value, tag string) *misfit {
-	switch v.Type().Elem().Kind() {
-	case reflect.String, reflect.Struct, reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
-	default:
+	if !tested(v.Type().Elem(), tag) {
 		return nil
 	}
 	var kept reflect.Value // others may have the list itself

@@ -26,15 +26,27 @@ func pack(value any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unpack reads what pack wrote, or what another program did: the document's strings are checked.
+// mostUnpacked bounds what a document of so many bytes unpacks to: what pack compresses shrinks to a seventh, zeros to
+// a thousandth.
+func mostUnpacked(packed int) int64 { return 1<<20 + 200*int64(packed) }
+
+// unpack reads what pack wrote, or what another program did: the document's size and strings are checked.
 func unpack(packed []byte, value any) error {
-	var text []byte
+	var text bytes.Buffer
+	most := mostUnpacked(len(packed))
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err == nil {
-		text, err = io.ReadAll(z) // to the end, where the checksum is
+		text.Grow(8 * len(packed))
+		_, err = text.ReadFrom(io.LimitReader(z, most+1)) // to the end, where the checksum is
+	}
+	if err == nil && int64(text.Len()) > most {
+		err = fmt.Errorf("%d bytes unpack to more than %d", len(packed), most)
 	}
 	if err == nil {
-		err = json.Unmarshal(text, value)
+		err = syntax.Sparse(text.Bytes())
+	}
+	if err == nil {
+		err = json.Unmarshal(text.Bytes(), value)
 	}
 	if err == nil {
 		err = syntax.Check(value)
