@@ -1,9 +1,11 @@
 package compare
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,27 +88,24 @@ func Snapshots(from, to netstate.HostSnapshot) record.SnapshotDiff {
 // between lists the differences in sections of the given kinds.
 func between(from, to netstate.HostSnapshot, kinds ...kind) record.SnapshotDiff {
 	d := record.SnapshotDiff{From: from.Reading.Host, To: to.Reading.Host, Changes: []record.Change{}}
-	before, after := flattened(from), flattened(to)
-	paths := make([][]string, len(sections)) // with different values
-	add := func(path string) {
-		if n := sectionOf(path); n >= 0 && before[path] != after[path] {
-			paths[n] = append(paths[n], path)
-		}
-	}
-	for path := range before {
-		add(path)
-	}
-	for path := range after {
-		if !taken(before, path) {
-			add(path)
-		}
-	}
 	for n, section := range sections {
 		if !slices.Contains(kinds, section.of) {
 			continue
 		}
+		before, after := flattened(from, n), flattened(to, n) // one section at a time: all of them take much memory
+		var paths []string                                    // with different values
+		for path, value := range before {
+			if value != after[path] {
+				paths = append(paths, path)
+			}
+		}
+		for path, value := range after {
+			if value != before[path] && !taken(before, path) {
+				paths = append(paths, path)
+			}
+		}
 		var changes []record.Change
-		for _, path := range paths[n] {
+		for _, path := range paths {
 			if strings.HasSuffix(path, ".at_ns") || partOfNew(path, before, after) {
 				continue
 			}
@@ -197,16 +196,6 @@ func partOfNew(path string, before, after map[string]string) bool {
 	return false
 }
 
-func sectionOf(path string) int {
-	best := -1
-	for i, s := range sections {
-		if strings.HasPrefix(path, s.path) && (best < 0 || len(s.path) > len(sections[best].path)) {
-			best = i
-		}
-	}
-	return best
-}
-
 func isVolatile(path string) bool {
 	// These routes come and go with their addresses.
 	return strings.Contains(path, "routes.local ") && strings.Contains(path, " proto kernel") ||
@@ -216,29 +205,53 @@ func isVolatile(path string) bool {
 		strings.Contains(path, ".irqs.") && strings.HasSuffix(path, ".count")
 }
 
-// flattened returns a document as values by path. List elements are identified by identity, others
-// by their text.
-func flattened(s netstate.HostSnapshot) map[string]string {
-	text, err := json.Marshal(s)
+// flattened returns a section of a document as values by path. List elements are identified by identity, others by
+// their text.
+func flattened(s netstate.HostSnapshot, section int) map[string]string {
+	path := sections[section].path
+	text, err := json.Marshal(part(reflect.ValueOf(s), path))
 	if err != nil {
 		return nil
 	}
 	var tree any
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	if decoder.Decode(&tree) != nil {
 		return nil
 	}
 	values := map[string]string{}
-	flatten(values, "", tree)
+	flatten(values, path, tree, func(string, any) bool { return true })
 	return values
 }
 
-func flatten(values map[string]string, path string, v any) {
+// part returns the field of a document that a path leads to; nil: it is absent in JSON. It panics if there is none.
+func part(v reflect.Value, path string) any {
+	name, rest, deeper := strings.Cut(path, ".")
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		inner := v.FieldByIndex(f.Index)
+		switch {
+		case key != name:
+			continue
+		case inner.IsZero() && (options != "" || inner.Kind() == reflect.Pointer):
+			return nil
+		case !deeper:
+			return inner.Interface()
+		}
+		return part(reflect.Indirect(inner), rest)
+	}
+	panic("a snapshot has no " + path)
+}
+
+// flatten adds the values below a path. Of an object it takes the fields for which has returns true.
+func flatten(values map[string]string, path string, v any, has func(key string, value any) bool) {
+	all := func(string, any) bool { return true }
 	switch v := v.(type) {
 	case map[string]any:
 		for key, inner := range v {
-			flatten(values, strings.TrimPrefix(path+"."+key, "."), inner)
+			if has(key, inner) {
+				flatten(values, path+"."+key, inner, all)
+			}
 		}
 	case []any:
 		last := map[string]int{} // number of elements of one name, where there are several
@@ -248,17 +261,26 @@ func flatten(values map[string]string, path string, v any) {
 			for n := max(2, last[name]+1); taken(values, at); n++ {
 				at, last[name] = fmt.Sprintf("%s.%s#%d", path, name, n), n
 			}
-			if inner, is := element.(map[string]any); is {
-				values[at] = record.Present
-				flatten(values, at, withoutKey(inner, name))
-				continue
-			}
 			values[at] = record.Present
+			if inner, is := element.(map[string]any); is {
+				flatten(values, at, inner, besidesName(inner, name))
+			}
 		}
 	case nil:
 	default:
-		values[path] = fmt.Sprint(v)
+		values[path] = textOf(v)
 	}
+}
+
+// textOf is fmt.Sprint, which is slow for the values of a document.
+func textOf(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	}
+	return fmt.Sprint(v)
 }
 
 func taken(values map[string]string, path string) bool { _, is := values[path]; return is }
@@ -285,26 +307,26 @@ func identity(element any) string {
 	var names []string
 	for _, key := range keys {
 		value, is := object[key]
-		if text := fmt.Sprint(value); is && text != "" && !(whole && key != "interface") && len(names) < 2 {
+		if text := textOf(value); is && text != "" && !(whole && key != "interface") && len(names) < 2 {
 			names = append(names, text)
 		}
 	}
 	return strings.Join(names, " ")
 }
 
-func withoutKey(object map[string]any, name string) map[string]any {
-	rest := map[string]any{}
+// besidesName reports which fields of an element are not in its name (identity).
+func besidesName(object map[string]any, name string) func(key string, value any) bool {
 	_, numbered := object["id"]
 	_, netfilter := object["family"]
-	for key, value := range object {
+	words := strings.Fields(name)
+	return func(key string, value any) bool {
 		switch {
 		case numbered && key == "id", netfilter &&
 			slices.Contains([]string{"family", "table", "chain", "handle", "name"}, key):
+			return false
 		case numbered, netfilter:
-			rest[key] = value
-		case !slices.Contains(strings.Fields(name), fmt.Sprint(value)) && key != "text" && key != "to":
-			rest[key] = value
+			return true
 		}
+		return key != "text" && key != "to" && !slices.Contains(words, textOf(value))
 	}
-	return rest
 }

@@ -2,11 +2,13 @@ package compare
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"linerate/internal/model/costtest"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
@@ -121,6 +123,42 @@ func TestSnapshotInterface(t *testing.T) {
 	if got := both(Snapshots(to, from).Changes); got[0] != "eth1.5 present  2" || len(got) != 5 {
 		t.Errorf("%q", got)
 	}
+}
+
+// TestSections: each section of a comparison is a part of a snapshot.
+func TestSections(t *testing.T) {
+	s := netstate.HostSnapshot{State: netstate.HostState{Clock: &netstate.ClockSource{},
+		Conntrack: &netstate.Conntrack{}}}
+	for _, section := range sections {
+		part(reflect.ValueOf(s), section.path) // which panics if there is none
+	}
+	if value := part(reflect.ValueOf(s), "state.clock.synchronised"); value != false {
+		t.Errorf("clock: %v", value)
+	}
+	if value := part(reflect.ValueOf(s), "state.memory_bytes"); value != nil {
+		t.Errorf("memory: %v", value)
+	}
+}
+
+// TestCost: twice the interfaces, routes and counters take about twice the time.
+func TestCost(t *testing.T) {
+	costtest.Doubled(t, "snapshots", 2000, 2.3, func(n int) func() {
+		of := func(mtu int) (s netstate.HostSnapshot) {
+			for i := range n {
+				name := fmt.Sprint("e", i)
+				s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces,
+					netstate.InterfaceSnapshot{Interface: name, MTU: mtu})
+				s.Reading.Snapshot.Routes = append(s.Reading.Snapshot.Routes,
+					netstate.RouteEntry{Text: fmt.Sprintf("10.%d.%d.0/24 dev %s", i>>8, i&255, name)})
+				s.State.NICs = append(s.State.NICs, netstate.NIC{Interface: name, Driver: fmt.Sprint("d", mtu)})
+				s.Reading.End.Interfaces = append(s.Reading.End.Interfaces,
+					netstate.InterfaceCounters{Interface: name, RxBytes: uint64(i * mtu)})
+			}
+			return s
+		}
+		from, to := of(1500), of(1400)
+		return func() { Snapshots(from, to) }
+	})
 }
 
 // TestCostOfAlike: many elements of a list that have one name cost no more than as many with names of their own.
