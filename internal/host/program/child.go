@@ -7,6 +7,7 @@ package program
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,13 +23,15 @@ import (
 )
 
 // Launcher starts all programs from one thread that lives until Close, because the kernel kills a child when
-// the thread that started it ends (PR_SET_PDEATHSIG). The thread and its programs are confined (proc.Confine)
-// as far as the kernel permits.
+// the thread that started it ends (PR_SET_PDEATHSIG). The thread and its programs are confined (proc.Apart,
+// proc.Confine) as far as the kernel permits.
 type Launcher struct {
 	calls chan func()
 	once  sync.Once
-	// unconfined is why its programs are not confined; nil if they are. The thread sets it.
+	// unconfined is why its programs are not confined; nil if they are. apart says that they have a PID namespace of
+	// their own. The thread sets both.
 	unconfined error
+	apart      bool
 }
 
 // NewLauncher starts the thread. As root, its programs keep the given capabilities in addition to those that
@@ -37,18 +40,23 @@ func NewLauncher(keep ...proc.Capability) *Launcher {
 	l := &Launcher{calls: make(chan func())}
 	go func() {
 		runtime.LockOSThread()
-		confined := false
+		var end func()
 		for do := range l.calls {
-			if !confined {
-				confined, l.unconfined = true, proc.Confine(keep...)
+			if end == nil {
+				var together error
+				l.apart, end, together = apart()
+				l.unconfined = errors.Join(together, proc.Confine(keep...))
 			}
 			do()
+		}
+		if end != nil {
+			end()
 		}
 	}()
 	return l
 }
 
-// Close ends the thread and kills every program still running.
+// Close ends the thread and kills every program still running, with all processes that they have started.
 func (l *Launcher) Close() { l.once.Do(func() { close(l.calls) }) }
 
 // Detach starts this program with args in a session of its own. It survives this process and the terminal or
@@ -100,27 +108,30 @@ func (l *Launcher) Do(f func() error) (err error) {
 // without any.
 func (l *Launcher) Start(command []string, alone bool, input ...string) (p *Program, err error) {
 	err = l.Do(func() error {
-		if p, err = begin(command, alone, input); err != nil && alone {
-			p, err = begin(command, false, input)
+		if p, err = l.begin(command, alone, input); err != nil && alone {
+			p, err = l.begin(command, false, input)
 		}
 		if err == nil {
 			p.unconfined = l.unconfined
 		}
 		return err
 	})
+	if err == nil {
+		yields(p.Pid()) // /proc is read-only to the thread
+	}
 	return p, err
 }
 
 // wordsGrace is how long a child left running by the program may keep its standard output open.
 const wordsGrace = 200 * time.Millisecond
 
-func begin(command []string, alone bool, input []string) (*Program, error) {
+func (l *Launcher) begin(command []string, alone bool, input []string) (*Program, error) {
 	p := &Program{cmd: proc.Command(command[0], command[1:]...), text: &words{}, wrong: &words{}, alone: alone,
 		ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p.text, p.wrong
 	// Not the agent's own environment: iperf reads options from it.
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LANG=C", "LC_ALL=C", "HOME=/"}
-	p.cmd.SysProcAttr = attributes(alone)
+	p.cmd.SysProcAttr = attributes(alone, l.apart)
 	if len(input) > 0 {
 		p.cmd.Stdin = &repeated{text: strings.Join(input, "\n") + "\n"}
 	}

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/proc"
 )
 
 // said runs a script as a tool is run, and returns what it printed.
@@ -21,7 +23,7 @@ func said(t *testing.T, l *Launcher, script string) string {
 	}
 	select {
 	case <-p.Ended():
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatalf("%s did not end", script)
 	}
 	return strings.TrimSpace(p.Said())
@@ -74,6 +76,87 @@ func TestConfined(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestHostilePrograms: a program that is a tool by name alone cannot make processes without bound, sees none but those
+// of its launcher, is the first that the kernel kills when memory runs out, and leaves nothing behind, whatever it
+// does to stay.
+func TestHostilePrograms(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		l := NewLauncher()
+		defer l.Close()
+		if got := said(t, l, "sleep 0.2; cat /proc/self/oom_score_adj"); got != "1000" {
+			t.Errorf("its score is %q", got)
+		}
+		if l.unconfined != nil {
+			t.Skipf("not confined: %v", l.unconfined)
+		}
+		here := must(os.Readlink("/proc/self/ns/pid"))
+		if got := said(t, l, "readlink /proc/self/ns/pid"); got == here || got == "" { // what follows would be an attack
+			t.Fatalf("its PID namespace is %q, and this process's %s", got, here)
+		}
+		outside := exec.CommandContext(t.Context(), "sleep", "60")
+		if err := outside.Start(); err != nil {
+			t.Fatal(err)
+		}
+		pid := outside.Process.Pid
+		for attempt, script := range map[string]string{
+			"a signal":         fmt.Sprintf("kill -9 %d && echo done", pid),
+			"all processes":    "trap '' TERM; kill -TERM -1; sleep 0.1",
+			"its parent":       "kill -9 $PPID && echo done",
+			"its first":        "kill -9 1; sleep 0.1; kill -0 1 || echo done",
+			"memory of others": fmt.Sprintf("head -c 1 /proc/%d/mem && echo done", os.Getpid()),
+			"files of others":  fmt.Sprintf("ls /proc/%d/fd/ /proc/%d/root/ && echo done", os.Getpid(), os.Getpid()),
+			"a score":          "echo 0 >/proc/self/oom_score_adj && echo done",
+			"sysrq":            "echo h >/proc/sysrq-trigger && echo done",
+			"modules":          "echo x | insmod /dev/stdin && echo done; modprobe dummy && echo done",
+			"a bound":          "echo 30000 >/proc/sys/kernel/pid_max && echo done",
+			"a namespace":      "unshare -m true && echo done; nsenter -t 1 -m true && echo done",
+			"a device":         "mknod /dev/shm/m c 1 1 && echo done; mknod /tmp/m c 1 1 && echo done",
+			"a full /tmp": "dd if=/dev/zero of=/tmp/a bs=1M count=100 2>&1 | grep -q 'No space' || echo done; rm " +
+				"-f /tmp/a",
+		} {
+			if got := said(t, l, "{ "+script+"; } 2>/dev/null"); strings.Contains(got, "done") {
+				t.Errorf("%s: %s", attempt, got)
+			}
+		}
+		if err := outside.Process.Signal(syscall.Signal(0)); err != nil {
+			t.Errorf("a process outside: %v", err)
+		}
+		_ = outside.Process.Kill()
+		if err := outside.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
+			t.Errorf("a process outside has ended: %v", err)
+		}
+
+		mark := fmt.Sprint(600000 + os.Getpid()) // sleeps so long
+		left := func() (n int) {
+			for _, at := range must(filepath.Glob("/proc/[0-9]*/cmdline")) {
+				if text, _ := os.ReadFile(at); string(text) == "sleep\x00"+mark+"\x00" {
+					n++
+				}
+			}
+			return n
+		}
+		// It ignores signals, in a session of its own.
+		said(t, l, "(trap '' TERM INT HUP; setsid setsid sleep "+mark+" >/dev/null 2>&1 </dev/null &)")
+		kerneltest.Await(t, "a process that stays", func() bool { return left() == 1 })
+		bomb := "i=0; while [ $i -lt 6000 ]; do sleep " + mark + " >/dev/null 2>&1 & i=$((i+1)); done; echo done"
+		if got := said(t, l, "("+bomb+") 2>/dev/null"); strings.Contains(got, "done") {
+			t.Error("it has 6000 processes")
+		}
+		if n := left(); n < 100 || n > proc.MostProcesses {
+			t.Errorf("it has %d processes", n)
+		}
+		l.Close()
+		kerneltest.Await(t, "the end of what it has left", func() bool { return left() == 0 })
+	})
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // TestUnconfined: what an agent without root starts cannot gain privileges, and the reason

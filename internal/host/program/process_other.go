@@ -2,8 +2,17 @@
 
 package program
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+)
 
 // attributes returns the attributes of a process that leads a group. Only Linux ends it with its parent;
 // elsewhere it continues when the agent is killed.
-func attributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func attributes(bool, bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// apart returns errors.ErrUnsupported.
+func apart() (is bool, end func(), err error) { return false, func() {}, errors.ErrUnsupported }
+
+// yields does nothing: other systems have no such setting.
+func yields(int) {}

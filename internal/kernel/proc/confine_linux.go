@@ -23,6 +23,30 @@ type Capability int
 var UserSwitching = []Capability{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE,
 	unix.CAP_FOWNER, unix.CAP_KILL}
 
+// MostProcesses is how many processes and threads a thread's programs may have at the same time (Apart).
+const MostProcesses = 4096
+
+// Apart moves what the calling thread starts from now on to PID and IPC namespaces of its own: it sees, signals and
+// traces nothing else, and leaves no process and no shared memory. The thread must be locked. The first process that
+// it starts is that of the PID namespace, with whose end the kernel kills all others; it should execute limit, a
+// command of the shell, which bounds their number; before Linux 6.14, which has one bound for the machine, it fails.
+func Apart() (limit string, err error) {
+	if err := unix.Unshare(unix.CLONE_NEWPID | unix.CLONE_NEWIPC); err != nil {
+		return "", fmt.Errorf("processes apart: unshare(CLONE_NEWPID): %w", err)
+	}
+	if !atLeast(Release(), 6, 14) {
+		return "false", nil
+	}
+	return fmt.Sprintf("echo %d >/proc/sys/kernel/pid_max", MostProcesses), nil
+}
+
+// atLeast reports whether a release of Linux is not before a version.
+func atLeast(release string, major, minor int) bool {
+	var has [2]int
+	n, _ := fmt.Sscanf(release, "%d.%d", &has[0], &has[1])
+	return n == 2 && (has[0] > major || has[0] == major && has[1] >= minor)
+}
+
 // Confine restricts what the calling thread starts from now on: it cannot gain privileges
 // (PR_SET_NO_NEW_PRIVS), every file system is read-only to it, /tmp, /var/tmp and /dev/shm are its own and
 // empty, and root has only the capabilities over the network and those in keep. The thread must be locked and

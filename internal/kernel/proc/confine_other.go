@@ -12,3 +12,6 @@ var UserSwitching []Capability
 
 // Confine returns errors.ErrUnsupported.
 func Confine(...Capability) error { return errors.ErrUnsupported }
+
+// Apart returns errors.ErrUnsupported.
+func Apart() (limit string, err error) { return "", errors.ErrUnsupported }
