@@ -27,15 +27,21 @@ const (
 	// connections.
 	spareDescriptors = 64
 	spareThreads     = 32
-	// leastDescriptors are enough for the listeners, the runtime and one client with one flow.
+	// These are enough for the listeners, the runtime and one client with one flow.
 	leastDescriptors = 32
+	leastThreads     = 4
 )
 
-// Enough returns an error with the name of the limit if this process may open too few files to serve a client.
+// Enough returns an error with the name of the limit if this process may open too few files, or have too few threads,
+// to serve a client.
 func Enough() error {
 	if limit := proc.MaxOpenFiles(); limit > 0 && limit < leastDescriptors {
 		return fmt.Errorf("RLIMIT_NOFILE is %d: a server needs at least %d open files (LimitNOFILE= of a unit, "+
 			"ulimit -n)", limit, leastDescriptors)
+	}
+	if left, why := proc.ThreadRoom(); why != "" && left < spareThreads+leastThreads {
+		return fmt.Errorf("%s leaves room for %d threads: a server needs at least %d", why, max(0, left),
+			spareThreads+leastThreads)
 	}
 	return nil
 }

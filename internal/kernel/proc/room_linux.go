@@ -21,10 +21,18 @@ func OpenFiles() int {
 }
 
 // ThreadRoom returns how many more threads this process may have: within RLIMIT_NPROC, which counts all tasks
-// of the user (getrlimit(2)), and pids.max of its cgroup and those above (cgroup-v2, "PID"). why names the
-// nearest limit; empty: none is known.
+// of the user (getrlimit(2)), pids.max of its cgroup and those above (cgroup-v2, "PID"), and what RLIMIT_DATA and
+// RLIMIT_AS leave for their stacks. why names the nearest limit; empty: none is known.
 func ThreadRoom() (left int64, why string) {
 	left, why = Cgroup{}.room("pids", "pids.max", "pids.current")
+	for _, s := range spaces {
+		if limit, is := s.limit(); is {
+			// A quarter is for what clients use, and as much for garbage.
+			if own := (limit/2 - statusBytes(s.used)) / threadSpace; why == "" || own < left {
+				left, why = own, s.name
+			}
+		}
+	}
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &limit); err != nil || limit.Cur >= math.MaxInt64 {
 		return left, why
@@ -35,13 +43,50 @@ func ThreadRoom() (left int64, why string) {
 	return left, why
 }
 
-// MemoryLimit returns how much memory this process's cgroup and those above it allow, in bytes; why names the
-// limit, empty: none is known. It does not subtract memory in use, most of which may be page cache.
+// MemoryLimit returns how much memory this process's cgroup and those above it, RLIMIT_DATA and RLIMIT_AS allow, in
+// bytes; why names the limit, empty: none is known. It does not subtract memory in use, most of which may be page
+// cache.
 func MemoryLimit() (bytes int64, why string) {
-	if bytes, why = (Cgroup{}).room("memory", "memory.max", ""); why != "" {
-		return bytes, why
+	if bytes, why = (Cgroup{}).room("memory", "memory.max", ""); why == "" {
+		bytes, why = Cgroup{}.room("memory", "memory.limit_in_bytes", "") // version 1
 	}
-	return Cgroup{}.room("memory", "memory.limit_in_bytes", "") // version 1
+	for _, s := range spaces {
+		if limit, is := s.limit(); is && (why == "" || limit < bytes) {
+			bytes, why = limit, s.name
+		}
+	}
+	return bytes, why
+}
+
+// A space is a limit of a process's memory that the kernel enforces by failing calls, which end a Go program
+// (getrlimit(2)).
+type space struct {
+	name     string
+	resource int
+	used     string // in proc_pid_status(5)
+}
+
+var spaces = []space{{"RLIMIT_DATA", unix.RLIMIT_DATA, "VmData:"}, {"RLIMIT_AS", unix.RLIMIT_AS, "VmSize:"}}
+
+// threadSpace is what a thread takes of a space: its stack.
+const threadSpace = 8 << 20
+
+// limit returns a space's limit in bytes; false: there is none.
+func (s space) limit() (bytes int64, is bool) {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(s.resource, &limit); err != nil || limit.Cur >= math.MaxInt64 {
+		return 0, false
+	}
+	return int64(limit.Cur), true
+}
+
+// statusBytes returns a value of /proc/self/status in bytes; 0 if unknown.
+func statusBytes(key string) int64 {
+	text, _ := os.ReadFile("/proc/self/status")
+	_, rest, _ := strings.Cut(string(text), "\n"+key)
+	kib, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	n, _ := strconv.ParseInt(kib, 10, 64)
+	return n << 10
 }
 
 // tasks returns how many threads the visible processes of a user have.

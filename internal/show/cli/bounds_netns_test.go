@@ -89,6 +89,29 @@ func TestTooFewDescriptors(t *testing.T) {
 	})
 }
 
+// TestLittleMemory: a server with a small RLIMIT_DATA or RLIMIT_AS says so at once, or refuses what does not fit and
+// lives: a program whose calls for memory fail ends.
+func TestLittleMemory(t *testing.T) {
+	kerneltest.Parallel(t)
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
+		for limit, name := range map[string]string{"-d 300000": "RLIMIT_DATA", "-v 1800000": "RLIMIT_AS"} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			command := serverCommand()
+			cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{"-c",
+				"ulimit " + limit + ` && exec "$0" "$@"`, command.Path}, command.Args[1:]...)...)
+			cmd.Env = command.Env
+			if said, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != ExitFailed ||
+				strings.Count(string(said), "\n") != 1 || !strings.Contains(string(said), name+" leaves room for") {
+				t.Errorf("%s: %v, %.300q", limit, err, said)
+			}
+		}
+		s := startServerIn(t, "ulimit -d 1600000 && ulimit -v 8000000")
+		s.refuses(t, "RLIMIT_DATA", "--protocol", "rr", "--threads", "100", "--connections", "100")
+	})
+}
+
 // TestFewThreads: a server of an ordinary user with a small RLIMIT_NPROC. A process that
 // cannot make a thread ends.
 func TestFewThreads(t *testing.T) {
@@ -188,8 +211,8 @@ func controlGroup(t *testing.T, controller string, limits []string) (dir, limit 
 	return "", ""
 }
 
-// TestReplacedProgram: a server whose program a package has replaced goes on, also where it starts processes of its own
-// for a flow's connections.
+// TestReplacedProgram: a server whose program a package has replaced or removed goes on, also where it starts processes
+// of its own for a flow's connections.
 func TestReplacedProgram(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
@@ -201,12 +224,14 @@ func TestReplacedProgram(t *testing.T) {
 		program := filepath.Join(t.TempDir(), "linerate")
 		kerneltest.Do(t, "cp", installed, program)
 		s := startServerIn(t, "ulimit -n 200 && exec "+program+` "$@"`, "--max-connections", "1000")
-		kerneltest.Do(t, "sh", "-c", "echo 'exit 1' >"+program+".new && mv "+program+".new "+program)
-		s.measure(t)
-		cmd := exec.CommandContext(t.Context(), "linerate", "measure", "127.0.0.1:"+hostilePort, "--duration", "300ms",
-			"--no-save", "--quiet", "--protocol", "rr", "--connections", "400")
-		if out, err := cmd.CombinedOutput(); !strings.Contains(string(out), "400 open") {
-			t.Errorf("%v, %s", err, out)
+		for _, change := range []string{"echo 'exit 1' >PROGRAM.new && mv PROGRAM.new PROGRAM", "rm PROGRAM"} {
+			kerneltest.Do(t, "sh", "-c", strings.ReplaceAll(change, "PROGRAM", program))
+			s.measure(t)
+			cmd := exec.CommandContext(t.Context(), "linerate", "measure", "127.0.0.1:"+hostilePort, "--duration",
+				"300ms", "--no-save", "--quiet", "--protocol", "rr", "--connections", "400")
+			if out, err := cmd.CombinedOutput(); !strings.Contains(string(out), "400 open") {
+				t.Errorf("%s: %v, %s", change, err, out)
+			}
 		}
 		s.reading(t) // it lives
 	})
