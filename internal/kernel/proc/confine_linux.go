@@ -23,21 +23,22 @@ type Capability int
 var UserSwitching = []Capability{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE,
 	unix.CAP_FOWNER, unix.CAP_KILL}
 
-// MostProcesses is how many processes and threads a thread's programs may have at the same time (Apart).
-const MostProcesses = 4096
+// mostProcesses is how many processes and threads a thread's programs may have at the same time (Apart).
+const mostProcesses = 4096
 
 // Apart moves what the calling thread starts from now on to PID and IPC namespaces of its own: it sees, signals and
 // traces nothing else, and leaves no process and no shared memory. The thread must be locked. The first process that
 // it starts is that of the PID namespace, with whose end the kernel kills all others; it should execute limit, a
-// command of the shell, which bounds their number; before Linux 6.14, which has one bound for the machine, it fails.
+// command of the shell, which bounds their number. Before Linux 6.14, which has one bound for the machine, it does
+// nothing.
 func Apart() (limit string, err error) {
 	if err := unix.Unshare(unix.CLONE_NEWPID | unix.CLONE_NEWIPC); err != nil {
 		return "", fmt.Errorf("processes apart: unshare(CLONE_NEWPID): %w", err)
 	}
 	if !atLeast(Release(), 6, 14) {
-		return "false", nil
+		return ":", nil
 	}
-	return fmt.Sprintf("echo %d >/proc/sys/kernel/pid_max", MostProcesses), nil
+	return fmt.Sprintf("echo %d >/proc/sys/kernel/pid_max", mostProcesses), nil
 }
 
 // atLeast reports whether a release of Linux is not before a version.
