@@ -102,6 +102,7 @@ type line struct {
 func decodeJournal(text []byte) (h header, entries []*entry, good int, err error) {
 	good = bytes.LastIndexByte(text, '\n') + 1
 	number, offset := 0, int64(0)
+	places := map[int]int{} // in entries, by number
 	for raw := range bytes.Lines(text[:good]) {
 		number++
 		at := offset
@@ -131,31 +132,24 @@ func decodeJournal(text []byte) (h header, entries []*entry, good int, err error
 				l.Entry.typed()
 			}
 			l.Entry.offset = at
-			entries = replace(entries, l.Entry)
+			if i, is := places[l.Entry.Seq]; is {
+				l.Entry.offset, entries[i] = entries[i].offset, l.Entry
+				continue
+			}
+			places[l.Entry.Seq] = len(entries)
+			entries = append(entries, l.Entry)
 		case l.Entry == nil && l.Done > 0:
-			i := index(entries, l.Done)
-			if i < 0 {
+			i, is := places[l.Done]
+			if !is {
 				return fail(fmt.Errorf("entry %d is done, but was never written", l.Done))
 			}
-			entries = append(entries[:i], entries[i+1:]...)
+			entries[i] = nil
+			delete(places, l.Done)
 		default:
 			return fail(errors.New("expected an entry with its number, or the number of one that is done"))
 		}
 	}
-	return h, entries, good, nil
-}
-
-func index(entries []*entry, seq int) int {
-	return slices.IndexFunc(entries, func(e *entry) bool { return e.Seq == seq })
-}
-
-func replace(entries []*entry, e *entry) []*entry {
-	if i := index(entries, e.Seq); i >= 0 {
-		e.offset = entries[i].offset
-		entries[i] = e
-		return entries
-	}
-	return append(entries, e)
+	return h, slices.DeleteFunc(entries, func(e *entry) bool { return e == nil }), good, nil
 }
 
 // journal is an undo journal on disk; a nil one keeps nothing. While it is open its file is

@@ -15,6 +15,7 @@ import (
 
 	"linerate/internal/kernel/file"
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/costtest"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/unit"
 )
@@ -87,6 +88,31 @@ func TestDecodeJournal(t *testing.T) {
 		if _, _, _, err := decodeJournal([]byte(bad)); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%q: %v", bad, err)
 		}
+	}
+}
+
+// TestCost: a journal of twice as many changes takes about twice the time to read, undone or not.
+func TestCost(t *testing.T) {
+	for name, undone := range map[string]bool{"changes": false, "undone changes": true} {
+		costtest.Doubled(t, name, 10_000, 2.5, func(n int) func() {
+			text := encode(t, exampleHeader())
+			e := exampleEntry(1)
+			e.Around = dependents{}
+			for i := range n {
+				e.Seq = i + 1
+				text = append(text, encode(t, line{Entry: e})...)
+			}
+			for i := range n {
+				if undone {
+					text = append(text, encode(t, line{Done: i + 1})...)
+				}
+			}
+			return func() {
+				if _, _, good, err := decodeJournal(text); err != nil || good != len(text) {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -157,4 +158,8 @@ func reopened(t *testing.T, at string, text []byte, here header) ([]*entry, erro
 		err = j.close()
 	}
 	return entries, err
+}
+
+func index(entries []*entry, seq int) int {
+	return slices.IndexFunc(entries, func(e *entry) bool { return e.Seq == seq })
 }
