@@ -117,7 +117,7 @@ func (l *Launcher) Start(command []string, alone bool, input ...string) (p *Prog
 		return err
 	})
 	if err == nil {
-		yields(p.Pid()) // /proc is read-only to the thread
+		proc.KilledFirst(p.Pid()) // /proc is read-only to the thread
 	}
 	return p, err
 }

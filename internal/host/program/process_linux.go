@@ -3,7 +3,6 @@ package program
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"syscall"
 
 	"linerate/internal/kernel/proc"
@@ -72,13 +71,4 @@ func apart() (is bool, end func(), err error) {
 		return true, end, fmt.Errorf("processes apart: %s: %w", shell, err)
 	}
 	return true, end, nil
-}
-
-// yields has the kernel kill a program, and what it starts, before others when memory runs out. Where /proc is that of
-// another PID namespace, it does nothing.
-func yields(pid int) {
-	if self, err := os.Readlink("/proc/self"); err != nil || self != strconv.Itoa(os.Getpid()) {
-		return
-	}
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte("1000"), 0)
 }

@@ -13,6 +13,3 @@ func attributes(bool, bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{S
 
 // apart returns errors.ErrUnsupported.
 func apart() (is bool, end func(), err error) { return false, func() {}, errors.ErrUnsupported }
-
-// yields does nothing: other systems have no such setting.
-func yields(int) {}

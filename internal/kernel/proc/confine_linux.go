@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,6 +40,20 @@ func Apart() (limit string, err error) {
 		return ":", nil
 	}
 	return fmt.Sprintf("echo %d >/proc/sys/kernel/pid_max", mostProcesses), nil
+}
+
+// KilledFirst has the kernel kill a process, and what it starts, before others when memory runs out. Where /proc is
+// that of another PID namespace, it does nothing.
+func KilledFirst(pid int) {
+	if self, err := os.Readlink("/proc/self"); err != nil || self != strconv.Itoa(os.Getpid()) {
+		return
+	}
+	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), os.O_WRONLY, 0)
+	if err != nil {
+		return // it has ended
+	}
+	defer f.Close()
+	_, _ = f.WriteString("1000")
 }
 
 // atLeast reports whether a release of Linux is not before a version.

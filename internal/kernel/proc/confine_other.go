@@ -15,3 +15,6 @@ func Confine(...Capability) error { return errors.ErrUnsupported }
 
 // Apart returns errors.ErrUnsupported.
 func Apart() (limit string, err error) { return "", errors.ErrUnsupported }
+
+// KilledFirst does nothing: other systems have no such setting.
+func KilledFirst(int) {}

@@ -64,7 +64,8 @@ func TestLargestDocuments(t *testing.T) {
 					_ = cmd.Wait()
 					stop()
 					statuses[cmd.ProcessState.ExitCode()] = true
-					if out.Len() == 0 || len(statuses) > 1 || statuses[ExitUsage] && name != "replay" || strings.Contains(out.String(), "goroutine ") {
+					if out.Len() == 0 || len(statuses) > 1 || statuses[ExitUsage] && name != "replay" ||
+						strings.Contains(out.String(), "goroutine ") {
 						t.Fatalf("%s: %.2000s", cmd, out.String())
 					}
 					if took := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(); cpu == 0 || took < cpu {
