@@ -127,28 +127,13 @@ const (
 	Some       = "part"
 )
 
+var _ = are(Neighbour{}, WrongEntry{}, Holder{}, AnsweredBy{}, Misdirected{}, Taken{}, OneSubnet{},
+	RightReplies{}, Asked{}, SwitchPort{}, OtherPorts{}, OnlySome{}, ForEachOther{}, NotApart{}, AtMAC{},
+	EntriesAt{}, TentativeFailed{}, TableEntries{})
 var (
-	_ = is[Neighbour]("neighbour")
-	_ = is[WrongEntry]("wrong_entry")
-	_ = is[Holder]("holder")
-	_ = is[AnsweredBy]("answered_by")
-	_ = is[Misdirected]("misdirected")
-	_ = is[Taken]("taken")
-	_ = is[OneSubnet]("one_subnet")
-	_ = is[RightReplies]("right_replies")
-	_ = is[Asked]("asked")
 	_ = is[Unanswered]("unanswered_request")
-	_ = is[SwitchPort]("switch_port")
-	_ = is[OtherPorts]("other_ports")
 	_ = is[Found]("found_at")
-	_ = is[OnlySome]("only_some")
-	_ = is[ForEachOther]("for_each_other")
-	_ = is[NotApart]("not_apart")
 	_ = is[Numbered]("numbered_together")
-	_ = is[AtMAC]("at_mac")
-	_ = is[EntriesAt]("entries_at")
-	_ = is[TentativeFailed]("tentative_failed")
-	_ = is[TableEntries]("table_entries")
 )
 
 // Names returns the interface of the entry.

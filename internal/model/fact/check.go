@@ -291,30 +291,8 @@ const (
 	FCSNotCounted = "not counted"
 )
 
-var (
-	_ = is[NoWindow]("no_window")
-	_ = is[FlowsOpened]("flows_opened")
-	_ = is[FlowsLasted]("flows_lasted")
-	_ = is[BytesMoved]("bytes_moved")
-	_ = is[Thirds]("thirds")
-	_ = is[BelowLimit]("below_limit")
-	_ = is[LimitShare]("limit_share")
-	_ = is[FlowLimitShare]("flow_limit_share")
-	_ = is[InterfaceShare]("interface_share")
-	_ = is[SenderSum]("sender_sum")
-	_ = is[ToolFailed]("tool_failed")
-	_ = is[ToolRate]("tool_rate")
-	_ = is[ToolTransactions]("tool_transactions")
-	_ = is[PeerBytes]("peer_bytes")
-	_ = is[PeerRate]("peer_rate")
-	_ = is[GeneratorLoad]("generator_load")
-	_ = is[Stolen]("stolen")
-	_ = is[Edges]("edges")
-	_ = is[Carried]("carried")
-	_ = is[NoFlow]("no_flow")
-	_ = is[RareCounters]("rare_counters")
-	_ = is[CarriedAgain]("carried_again")
-	_ = is[SwitchCounts]("switch_counts")
-	_ = is[NoPorts]("no_ports")
-	_ = is[PortsUnread]("ports_unread")
-)
+var _ = are(NoWindow{}, FlowsOpened{}, FlowsLasted{}, BytesMoved{}, Thirds{}, BelowLimit{}, LimitShare{},
+	FlowLimitShare{}, InterfaceShare{}, ToolFailed{}, ToolRate{}, ToolTransactions{}, PeerBytes{}, PeerRate{},
+	GeneratorLoad{}, Stolen{}, Edges{}, Carried{}, NoFlow{}, RareCounters{}, CarriedAgain{}, SwitchCounts{},
+	NoPorts{}, PortsUnread{})
+var _ = is[SenderSum]("sender_sum")

@@ -129,24 +129,12 @@ type (
 	}
 )
 
+var _ = are(InStates{}, Connection{}, PathQueue{}, Transferred{}, HeldBack{}, SmallSegments{}, Backlog{},
+	UnreadSocket{}, InTimeWait{}, Orphans{}, Limited{}, NoPort{}, LocalPorts{}, NoDescriptor{},
+	DescriptorLimit{})
 var (
-	_ = is[InStates]("in_states")
-	_ = is[Connection]("connection")
-	_ = is[PathQueue]("path_queue")
 	_ = is[Stalled]("stalled_connection")
-	_ = is[Transferred]("transferred")
-	_ = is[HeldBack]("held_back")
-	_ = is[SmallSegments]("small_segments")
-	_ = is[Backlog]("backlog")
-	_ = is[UnreadSocket]("unread_socket")
-	_ = is[InTimeWait]("in_time_wait")
-	_ = is[Orphans]("orphans")
-	_ = is[Limited]("limited")
-	_ = is[NoPort]("no_port")
 	_ = is[Failed]("failed_call")
-	_ = is[LocalPorts]("local_ports")
-	_ = is[NoDescriptor]("no_descriptor")
-	_ = is[DescriptorLimit]("descriptor_limit")
 )
 
 // Names returns net.ipv4.ip_local_port_range.

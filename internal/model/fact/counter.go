@@ -53,11 +53,4 @@ const (
 	NamesLookedUp    = "names-looked-up"
 )
 
-var (
-	_ = is[Apart]("apart")
-	_ = is[Part]("part")
-	_ = is[Listener]("listener")
-	_ = is[DroppingSocket]("dropping_socket")
-	_ = is[Unread]("unread")
-	_ = is[Retransmitted]("retransmitted")
-)
+var _ = are(Apart{}, Part{}, Listener{}, DroppingSocket{}, Unread{}, Retransmitted{})

@@ -60,16 +60,8 @@ type (
 	}
 )
 
-var (
-	_ = is[Dropped]("dropped")
-	_ = is[WrongChecks]("wrong_checks")
-	_ = is[Qdisc]("qdisc")
-	_ = is[FirewallRule]("firewall_rule")
-	_ = is[RuleCounter]("rule_counter")
-	_ = is[FirewallSet]("firewall_set")
-	_ = is[FirewallQuota]("firewall_quota")
-	_ = is[Cable]("cable")
-)
+var _ = are(Dropped{}, WrongChecks{}, Qdisc{}, FirewallRule{}, RuleCounter{}, FirewallSet{}, FirewallQuota{},
+	Cable{})
 
 // Names returns the interface, which may be empty.
 func (d Dropped) Names() []string { return []string{d.Interface} }

@@ -16,8 +16,11 @@ type Fact struct {
 // kinds are the registered types of facts.
 var kinds = kind.NewSet(256)
 
-// is registers a type of facts with its name in JSON.
-func is[T any](name string) struct{} { return kind.Add[T](kinds, name) }
+// are registers types of facts, whose names in JSON are those of the types in snake case.
+func are(values ...any) struct{} { return kind.Add(kinds, values...) }
+
+// is registers a type of facts with another name in JSON.
+func is[T any](name string) struct{} { return kind.AddAs[T](kinds, name) }
 
 // MarshalJSON encodes the fact with the name of its kind.
 func (f Fact) MarshalJSON() ([]byte, error) { return kinds.Marshal(f.Host, f.Is) }

@@ -52,14 +52,7 @@ type (
 	}
 )
 
-var (
-	_ = is[AnsweredElsewhere]("answered_elsewhere")
-	_ = is[DroppedRequest]("dropped_request")
-	_ = is[Received]("received")
-	_ = is[Sharing]("sharing")
-	_ = is[NoAnswer]("no_answer")
-	_ = is[Unconnected]("unconnected")
-)
+var _ = are(AnsweredElsewhere{}, DroppedRequest{}, Received{}, Sharing{}, NoAnswer{}, Unconnected{})
 
 // Names returns the interface on which the packets arrive.
 func (a AnsweredElsewhere) Names() []string { return []string{a.Interface} }

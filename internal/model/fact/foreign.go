@@ -23,11 +23,7 @@ type (
 	}
 )
 
-var (
-	_ = is[BufferPool]("buffer_pool")
-	_ = is[StalledRing]("stalled_ring")
-	_ = is[QueueInterrupts]("queue_interrupts")
-)
+var _ = are(BufferPool{}, StalledRing{}, QueueInterrupts{})
 
 // Names returns the interface.
 func (s StalledRing) Names() []string { return []string{s.Interface} }

@@ -76,18 +76,8 @@ type (
 	}
 )
 
-var (
-	_ = is[Link]("link")
-	_ = is[Negotiated]("negotiated")
-	_ = is[NoCarrier]("no_carrier")
-	_ = is[RouteBy]("route_by")
-	_ = is[CarrierChanges]("carrier_changes")
-	_ = is[CarrierLoss]("carrier_loss")
-	_ = is[Silence]("silence")
-	_ = is[NotReached]("not_reached")
-	_ = is[LLDP]("lldp")
-	_ = is[VLAN]("vlan")
-)
+var _ = are(Link{}, Negotiated{}, NoCarrier{}, RouteBy{}, CarrierChanges{}, CarrierLoss{}, Silence{},
+	NotReached{}, LLDP{}, VLAN{})
 
 // Names returns the interfaces.
 func (v VLAN) Names() []string { return []string{v.Interface, v.On, v.Bridge} }

@@ -134,31 +134,10 @@ type (
 	MachineLog struct{}
 )
 
-var (
-	_ = is[BusyCPU]("busy_cpu")
-	_ = is[Softirqs]("softirqs")
-	_ = is[OtherNamespaces]("other_namespaces")
-	_ = is[Budget]("budget")
-	_ = is[RingMissed]("ring_missed")
-	_ = is[BacklogDropped]("backlog_dropped")
-	_ = is[WholeMachine]("whole_machine")
-	_ = is[TCPPressure]("tcp_pressure")
-	_ = is[MemoryWaits]("memory_waits")
-	_ = is[CPUTime]("cpu_time")
-	_ = is[StolenTime]("stolen_time")
-	_ = is[Memory]("memory")
-	_ = is[Conntrack]("conntrack")
-	_ = is[OpenFiles]("open_files")
-	_ = is[ClockSource]("clock_source")
-	_ = is[ClockError]("clock_error")
-	_ = is[Powersave]("powersave")
-	_ = is[NameServers]("name_servers")
-	_ = is[SearchDomains]("search_domains")
-	_ = is[TimeSqueeze]("time_squeeze")
-	_ = is[ReceivedBy]("received_by")
-	_ = is[LoggedLines]("logged_lines")
-	_ = is[MachineLog]("machine_log")
-)
+var _ = are(BusyCPU{}, Softirqs{}, OtherNamespaces{}, Budget{}, RingMissed{}, BacklogDropped{}, WholeMachine{},
+	TCPPressure{}, MemoryWaits{}, CPUTime{}, StolenTime{}, Memory{}, Conntrack{}, OpenFiles{}, ClockSource{},
+	ClockError{}, Powersave{}, NameServers{}, SearchDomains{}, TimeSqueeze{}, ReceivedBy{}, LoggedLines{},
+	MachineLog{})
 
 // Names returns the parameter.
 func (Conntrack) Names() []string { return []string{"net.netfilter.nf_conntrack_max"} }

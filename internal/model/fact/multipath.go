@@ -101,20 +101,8 @@ type (
 	}
 )
 
-var (
-	_ = is[Placed]("placed")
-	_ = is[Pairs]("pairs")
-	_ = is[HashPolicy]("hash_policy")
-	_ = is[Chance]("chance")
-	_ = is[Weighted]("weighted")
-	_ = is[DeadHop]("dead_hop")
-	_ = is[Through]("through")
-	_ = is[StoppedFlow]("stopped_flow")
-	_ = is[Mismatched]("mismatched")
-	_ = is[ApartMember]("apart_member")
-	_ = is[MemberDown]("member_down")
-	_ = is[ByObject]("by_object")
-)
+var _ = are(Placed{}, Pairs{}, HashPolicy{}, Chance{}, Weighted{}, DeadHop{}, Through{}, StoppedFlow{},
+	Mismatched{}, ApartMember{}, MemberDown{}, ByObject{})
 
 // Names returns the parameter with the hash policy.
 func (p HashPolicy) Names() []string {

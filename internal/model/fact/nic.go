@@ -126,25 +126,12 @@ type (
 	}
 )
 
+var _ = are(Queues{}, Interrupts{}, ServedInterrupts{}, USB{}, Driver{}, UnknownCounter{}, DriverCounter{},
+	OffloadOff{}, Promiscuous{}, MTU{}, ShortRing{}, Coalescing{}, LROForwarding{}, Wireless{}, WirelessLink{},
+	TransmitQueue{})
 var (
-	_ = is[Queues]("queues")
-	_ = is[Interrupts]("interrupts")
-	_ = is[ServedInterrupts]("served_interrupts")
 	_ = is[PCIe]("pcie")
-	_ = is[USB]("usb")
-	_ = is[Driver]("driver")
-	_ = is[UnknownCounter]("unknown_counter")
-	_ = is[DriverCounter]("driver_counter")
-	_ = is[OffloadOff]("offload_off")
-	_ = is[Promiscuous]("promiscuous")
-	_ = is[MTU]("mtu")
 	_ = is[PortMTUs]("port_mtus")
-	_ = is[ShortRing]("short_ring")
-	_ = is[Coalescing]("coalescing")
-	_ = is[LROForwarding]("lro_forwarding")
-	_ = is[Wireless]("wireless")
-	_ = is[WirelessLink]("wireless_link")
-	_ = is[TransmitQueue]("transmit_queue")
 )
 
 // Names returns the interfaces of both ports.

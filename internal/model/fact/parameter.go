@@ -41,13 +41,7 @@ type (
 	}
 )
 
-var (
-	_ = is[Window]("window")
-	_ = is[FlowSteering]("flow_steering")
-	_ = is[PortRange]("port_range")
-	_ = is[ParameterLine]("parameter_line")
-	_ = is[ParameterLines]("parameter_lines")
-)
+var _ = are(Window{}, FlowSteering{}, PortRange{}, ParameterLine{}, ParameterLines{})
 
 // Names returns the parameter and the interface.
 func (f FlowSteering) Names() []string {

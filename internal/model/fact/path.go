@@ -106,22 +106,8 @@ type (
 	}
 )
 
-var (
-	_ = is[TooLarge]("too_large")
-	_ = is[Stuck]("stuck")
-	_ = is[Resolver]("resolver")
-	_ = is[LookedUp]("looked_up")
-	_ = is[Echo]("echo")
-	_ = is[ARPAnswers]("arp_answers")
-	_ = is[OtherMAC]("other_mac")
-	_ = is[PathMTU]("path_mtu")
-	_ = is[NoConnection]("no_connection")
-	_ = is[PortCounter]("port_counter")
-	_ = is[SwitchHop]("switch_hop")
-	_ = is[LostByFlows]("lost_by_flows")
-	_ = is[DeclaredRate]("declared_rate")
-	_ = is[AmongPeers]("among_peers")
-)
+var _ = are(TooLarge{}, Stuck{}, Resolver{}, LookedUp{}, Echo{}, ARPAnswers{}, OtherMAC{}, PathMTU{},
+	NoConnection{}, PortCounter{}, SwitchHop{}, LostByFlows{}, DeclaredRate{}, AmongPeers{})
 
 // Lost returns how many bytes less the second end has than the first.
 func (h SwitchHop) Lost() float64 { return h.First.Bytes - h.Then.Bytes }

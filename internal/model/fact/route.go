@@ -81,18 +81,8 @@ const (
 	WayBack    = "way-back"
 )
 
-var (
-	_ = is[Route]("route")
-	_ = is[Addresses]("addresses")
-	_ = is[Waiting]("waiting")
-	_ = is[Routeless]("routeless")
-	_ = is[DeadMember]("dead_member")
-	_ = is[DeadShare]("dead_share")
-	_ = is[Rule]("rule")
-	_ = is[Rules]("rules")
-	_ = is[Leaving]("leaving")
-	_ = is[Sent]("sent")
-)
+var _ = are(Route{}, Addresses{}, Waiting{}, Routeless{}, DeadMember{}, DeadShare{}, Rule{}, Rules{}, Leaving{},
+	Sent{})
 
 // Names returns the interfaces.
 func (r Route) Names() []string { return r.Interfaces }

@@ -40,13 +40,7 @@ type (
 	}
 )
 
-var (
-	_ = is[Counter]("counter")
-	_ = is[LateCollisions]("late_collisions")
-	_ = is[Interval]("interval")
-	_ = is[Parameter]("parameter")
-	_ = is[Text]("text")
-)
+var _ = are(Counter{}, LateCollisions{}, Interval{}, Parameter{}, Text{})
 
 // Names returns the interface.
 func (c Counter) Names() []string { return []string{c.Interface} }

@@ -35,11 +35,4 @@ type (
 	}
 )
 
-var (
-	_ = is[Reported]("reported")
-	_ = is[ReadRate]("read_rate")
-	_ = is[PathLimit]("path_limit")
-	_ = is[Unsent]("unsent")
-	_ = is[ExpectedSurplus]("expected_surplus")
-	_ = is[ClientsEnded]("clients_ended")
-)
+var _ = are(Reported{}, ReadRate{}, PathLimit{}, Unsent{}, ExpectedSurplus{}, ClientsEnded{})

@@ -42,16 +42,7 @@ type (
 	}
 )
 
-var (
-	_ = is[Unreached]("unreached")
-	_ = is[SendsBy]("sends_by")
-	_ = is[NoRoute]("no_route")
-	_ = is[NotForwarding]("not_forwarding")
-	_ = is[NoReply]("no_reply")
-	_ = is[NoHolder]("no_holder")
-	_ = is[HolderDown]("holder_down")
-	_ = is[MisledBy]("misled_by")
-)
+var _ = are(Unreached{}, SendsBy{}, NoRoute{}, NotForwarding{}, NoReply{}, NoHolder{}, HolderDown{}, MisledBy{})
 
 // Names returns the interface.
 func (s SendsBy) Names() []string { return []string{s.Interface} }

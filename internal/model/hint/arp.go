@@ -16,8 +16,4 @@ type (
 	DetectAgain struct{}
 )
 
-var (
-	_ = is[AddressRules]("address_rules")
-	_ = is[FlushAddresses]("flush_addresses")
-	_ = is[DetectAgain]("detect_again")
-)
+var _ = are(AddressRules{}, FlushAddresses{}, DetectAgain{})

@@ -5,4 +5,4 @@ type DropReason struct {
 	Reason string `json:"reason"` // of enum skb_drop_reason, without its prefix
 }
 
-var _ = is[DropReason]("drop_reason")
+var _ = are(DropReason{})

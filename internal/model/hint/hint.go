@@ -12,8 +12,8 @@ type Hint struct {
 
 var kinds kind.Set
 
-// is registers a type of hints with its name in JSON.
-func is[T any](name string) struct{} { return kind.Add[T](&kinds, name) }
+// are registers types of hints, whose names in JSON are those of the types in snake case.
+func are(values ...any) struct{} { return kind.Add(&kinds, values...) }
 
 // MarshalJSON encodes the hint with the name of its kind.
 func (h Hint) MarshalJSON() ([]byte, error) { return kinds.Marshal("", h.Is) }

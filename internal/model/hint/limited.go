@@ -78,20 +78,6 @@ type (
 	LookDuring struct{}
 )
 
-var (
-	_ = is[LossCarries]("loss_carries")
-	_ = is[TryControl]("try_control")
-	_ = is[Reproduce]("reproduce")
-	_ = is[OwnWindow]("own_window")
-	_ = is[FindWait]("find_wait")
-	_ = is[LiftCap]("lift_cap")
-	_ = is[WiderLink]("wider_link")
-	_ = is[AcknowledgementsFirst]("acknowledgements_first")
-	_ = is[LongerQueue]("longer_queue")
-	_ = is[MoreCPU]("more_cpu")
-	_ = is[ReachPeer]("reach_peer")
-	_ = is[SendLess]("send_less")
-	_ = is[SeeCarrier]("see_carrier")
-	_ = is[MeasureLonger]("measure_longer")
-	_ = is[LookDuring]("look_during")
-)
+var _ = are(LossCarries{}, TryControl{}, Reproduce{}, OwnWindow{}, FindWait{}, LiftCap{}, WiderLink{},
+	AcknowledgementsFirst{}, LongerQueue{}, MoreCPU{}, ReachPeer{}, SendLess{}, SeeCarrier{}, MeasureLonger{},
+	LookDuring{})

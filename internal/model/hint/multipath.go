@@ -14,7 +14,4 @@ type (
 	}
 )
 
-var (
-	_ = is[MoreFlows]("more_flows")
-	_ = is[OrdinaryGroup]("ordinary_group")
-)
+var _ = are(MoreFlows{}, OrdinaryGroup{})

@@ -35,10 +35,4 @@ type OwnEntry struct {
 	Interface string `json:"interface"`
 }
 
-var (
-	_ = is[FindDrop]("find_drop")
-	_ = is[LacksRoute]("lacks_route")
-	_ = is[SeeHolder]("see_holder")
-	_ = is[SameLink]("same_link")
-	_ = is[OwnEntry]("own_entry")
-)
+var _ = are(FindDrop{}, LacksRoute{}, SeeHolder{}, SameLink{}, OwnEntry{})

@@ -22,8 +22,4 @@ type (
 	}
 )
 
-var (
-	_ = is[RouteBack]("route_back")
-	_ = is[Symmetric]("symmetric")
-	_ = is[AddRoute]("add_route")
-)
+var _ = are(RouteBack{}, Symmetric{}, AddRoute{})

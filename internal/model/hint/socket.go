@@ -25,11 +25,4 @@ type (
 	LargerBuffer struct{}
 )
 
-var (
-	_ = is[ProgramBacklog]("program_backlog")
-	_ = is[LargerBacklog]("larger_backlog")
-	_ = is[ForcedBuffer]("forced_buffer")
-	_ = is[OwnBuffer]("own_buffer")
-	_ = is[BufferUpTo]("buffer_up_to")
-	_ = is[LargerBuffer]("larger_buffer")
-)
+var _ = are(ProgramBacklog{}, LargerBacklog{}, ForcedBuffer{}, OwnBuffer{}, BufferUpTo{}, LargerBuffer{})

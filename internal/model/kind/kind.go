@@ -25,6 +25,7 @@ type Set struct {
 // NewSet returns an empty set with room for n types: a program that starts makes it once.
 func NewSet(n int) *Set { return &Set{added: make([]named, 0, n)} }
 
+// named is a type with its name. Empty: the name is made of that of the type.
 type named struct {
 	name string
 	of   reflect.Type
@@ -40,11 +41,37 @@ type Unknown struct {
 // MarshalJSON returns the JSON of the value without its name.
 func (u Unknown) MarshalJSON() ([]byte, error) { return []byte(u.JSON), nil }
 
-// Add registers type T under name. If the name or the type is registered twice, the first use of the set panics.
-// The result is only there so that Add can initialise a variable.
-func Add[T any](s *Set, name string) struct{} {
+// Add registers the types of values, each under its name in snake case: that name is a part of the format of what is
+// stored. If a name or a type is registered twice, the first use of the set panics. The result is only there so that
+// Add can initialise a variable.
+func Add(s *Set, values ...any) struct{} {
+	for _, v := range values {
+		s.added = append(s.added, named{of: reflect.TypeOf(v)})
+	}
+	return struct{}{}
+}
+
+// AddAs registers type T like Add, under another name.
+func AddAs[T any](s *Set, name string) struct{} {
 	s.added = append(s.added, named{name, reflect.TypeFor[T]()})
 	return struct{}{}
+}
+
+// snake returns the name of a type in snake case: "tcp_info" of TCPInfo.
+func snake(name string) string {
+	var out []byte
+	upper := func(i int) bool { return i < len(name) && name[i] >= 'A' && name[i] <= 'Z' }
+	for i := range len(name) {
+		if !upper(i) {
+			out = append(out, name[i])
+			continue
+		}
+		if i > 0 && (!upper(i-1) || i+1 < len(name) && !upper(i+1)) {
+			out = append(out, '_')
+		}
+		out = append(out, name[i]+'a'-'A')
+	}
+	return string(out)
 }
 
 // ready makes the maps.
@@ -52,6 +79,9 @@ func (s *Set) ready() *Set {
 	s.once.Do(func() {
 		s.types, s.names = map[string]reflect.Type{}, map[reflect.Type]string{}
 		for _, a := range s.added {
+			if a.name == "" {
+				a.name = snake(a.of.Name())
+			}
 			if _, used := s.types[a.name]; used || s.names[a.of] != "" {
 				panic(fmt.Sprintf("kind: %s (%v) is registered twice", a.name, a.of))
 			}
