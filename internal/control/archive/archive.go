@@ -28,6 +28,7 @@ import (
 	"syscall"
 	"time"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pasted"
 	"linerate/internal/model/pattern"
@@ -459,10 +460,7 @@ func (r *reader) snapshot(name string, from io.Reader) error {
 	}
 	text, err := io.ReadAll(io.LimitReader(in, min(netstate.LargestHostSnapshot, r.text)))
 	r.text -= int64(len(text))
-	if r.into.Snapshots == nil {
-		r.into.Snapshots = map[string][]byte{}
-	}
-	r.into.Snapshots[name] = text
+	lists.Put(&r.into.Snapshots, name, text)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -109,12 +110,7 @@ func ways(flows []record.Flow) (list [][2]string) {
 
 // sent are the flows that go one way, without the probe of latency.
 func sent(flows []record.Flow, way [2]string) (list []record.Flow) {
-	for _, f := range flows {
-		if f.From == way[0] && f.To == way[1] && !f.Probe {
-			list = append(list, f)
-		}
-	}
-	return list
+	return lists.Where(flows, func(f record.Flow) bool { return f.From == way[0] && f.To == way[1] && !f.Probe })
 }
 
 // shapes says whether an interface has a qdisc that bounds what it sends, slower than what

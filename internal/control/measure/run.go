@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
@@ -80,11 +81,9 @@ func (s *session) describe(trials []record.Trial) *record.Run {
 			r.Topology.Hosts = append(r.Topology.Hosts, topology.Host{Name: h.Host, Via: []string{"linerate"}})
 		}
 	}
-	for _, f := range []record.Factor{modes, ways} {
-		if len(f.Levels) > 0 {
-			r.Factors = append(r.Factors, f)
-		}
-	}
+	r.Factors = append(r.Factors, lists.Where([]record.Factor{modes, ways}, func(f record.Factor) bool {
+		return len(f.Levels) > 0
+	})...)
 	r.DurationS = time.Since(s.began).Seconds()
 	return r
 }
@@ -154,9 +153,7 @@ func (o Options) named() map[string]string {
 // responses are what a measurement is shown by.
 func responses(o Options) (names []string) {
 	add := func(list ...metric.Metric) {
-		for _, m := range list {
-			names = append(names, m.Name)
-		}
+		names = append(names, lists.Map(list, func(m metric.Metric) string { return m.Name })...)
 	}
 	switch p := flow.Of(o.Flows.Protocol); {
 	case o.LossFree != nil:

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/source"
 )
 
@@ -95,18 +96,10 @@ const shown = 5
 // first. IDs precede names, and both precede beginnings of them. The error is a *ReferenceError.
 func Find(reference, where string, runs []Reference) (string, error) {
 	matching := func(is func(Reference) bool) (list []Reference) {
-		for _, run := range runs {
-			if is(run) {
-				list = append(list, run)
-			}
-		}
-		return list
+		return lists.Where(runs, func(run Reference) bool { return is(run) })
 	}
 	fail := func(cause error, list []Reference) error {
-		var candidates []string
-		for _, run := range list {
-			candidates = append(candidates, run.String())
-		}
+		candidates := lists.Map(list, Reference.String)
 		return &ReferenceError{reference, where, cause, source.Some(candidates, shown), len(runs) == 0}
 	}
 	for _, is := range []func(Reference) bool{

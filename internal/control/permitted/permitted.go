@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"linerate/internal/kernel/file"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/topology"
 )
 
@@ -55,12 +56,7 @@ func Load() (*List, error) {
 
 // Without returns the commands that are not permitted.
 func (p *List) Without(commands []topology.Command) (list []topology.Command) {
-	for _, c := range commands {
-		if !slices.Contains(p.lines, key(c)) {
-			list = append(list, c)
-		}
-	}
-	return list
+	return lists.Where(commands, func(c topology.Command) bool { return !slices.Contains(p.lines, key(c)) })
 }
 
 // Add permits commands, in addition to those that other processes have permitted since Load.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"linerate/internal/control/trial"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/message"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
@@ -31,10 +32,7 @@ type treatmentNetwork struct {
 // agents have reported what kind of links their interfaces are on. Where a flow has no
 // path the limit is unknown, which is no reason not to measure.
 func (c *conductor) findLimits() {
-	var hellos []message.Hello
-	for _, node := range c.lab.Nodes() {
-		hellos = append(hellos, c.lab.Hello(node))
-	}
+	hellos := lists.Map(c.lab.Nodes(), func(node string) message.Hello { return c.lab.Hello(node) })
 	base, kinds := asFound(&c.study.Topology, hellos)
 	for i := range c.plan.Treatments {
 		t := &c.plan.Treatments[i]
@@ -163,12 +161,9 @@ func (n network) Limits(counted []record.Flow, _ []netstate.HostReading, paths t
 // come further, or where nothing was observed, the one that was predicted; nil: unknown.
 func taken(p trial.Path) []topology.End {
 	with := func(paths [][]topology.End, want []string) (left [][]topology.End) {
-		for _, path := range paths {
-			if !slices.ContainsFunc(want, func(end string) bool { return !slices.Contains(trial.Texts(path), end) }) {
-				left = append(left, path)
-			}
-		}
-		return left
+		return lists.Where(paths, func(path []topology.End) bool {
+			return !slices.ContainsFunc(want, func(end string) bool { return !slices.Contains(trial.Texts(path), end) })
+		})
 	}
 	left := with(p.Paths, p.Observed)
 	if len(p.Observed) == 0 && p.Note != "" {

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/message"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/study"
@@ -104,10 +105,7 @@ func (c *conductor) trace(ctx context.Context, over *topology.Topology, all []*t
 		}
 		requests := map[string]message.Lookups{}
 		for host, all := range pending {
-			var questions []netstate.RouteLookup
-			for _, t := range all {
-				questions = append(questions, t.question())
-			}
+			questions := lists.Map(all, (*trace).question)
 			requests[host] = message.Lookups{Lookups: questions}
 		}
 		replies, err := bus.Ask(ctx, c.bus, message.Lookup, requests)

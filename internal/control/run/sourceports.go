@@ -10,6 +10,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/message"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -102,10 +103,7 @@ func (c *conductor) freePorts(ctx context.Context, flows []*trial.Flow, count fu
 		groups[at] = append(groups[at], f)
 	}
 	for _, at := range order {
-		need := 0
-		for _, f := range groups[at] {
-			need += count(f)
-		}
+		need := lists.Sum(groups[at], func(f *trial.Flow) int { return count(f) })
 		var ports []uint16
 		var source netip.Addr
 		for request := at.request; len(ports) < need; source = request.Source {

@@ -4,6 +4,7 @@ import (
 	"net"
 
 	"linerate/internal/model/device"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/topology"
 )
 
@@ -51,12 +52,7 @@ func (t *trace) spread(over *topology.Topology, from, to topology.End, segments 
 		if why != "" {
 			return nil, bond.String() + ": " + why
 		}
-		var left [][]topology.End
-		for _, s := range segments {
-			if s[at].Interface == shape.Beneath[i] {
-				left = append(left, s)
-			}
-		}
+		left := lists.Where(segments, func(s []topology.End) bool { return s[at].Interface == shape.Beneath[i] })
 		if len(left) == 0 {
 			return nil, shape.Beneath[i] + " of " + bond.String() + " leads elsewhere"
 		}

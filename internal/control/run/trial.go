@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/control/trial"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/message"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
@@ -122,10 +123,7 @@ const manyConnections = 1000
 
 // opening is what is known before a treatment's connections are opened; nil: they are few.
 func (c *conductor) opening(ctx context.Context, t *study.Treatment) *record.Opening {
-	n := 0
-	for _, f := range t.Flows {
-		n += f.Connections
-	}
+	n := lists.Sum(t.Flows, func(f study.PlannedFlow) int { return f.Connections })
 	if n < manyConnections {
 		return nil
 	}
@@ -229,9 +227,7 @@ func (c *conductor) flush(ctx context.Context, over *topology.Topology, hosts []
 	var addresses []netip.Addr
 	for _, h := range over.Hosts {
 		for _, a := range h.Addresses() {
-			for _, prefix := range a.Prefixes() {
-				addresses = append(addresses, prefix.Addr())
-			}
+			addresses = append(addresses, lists.Map(a.Prefixes(), netip.Prefix.Addr)...)
 		}
 	}
 	return bus.EachNode(hosts, func(name string) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gosnmp/gosnmp"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 )
@@ -128,10 +129,7 @@ func (d *device) readForwarding(ctx context.Context, f *found) {
 
 // hardware formats a MAC address that is part of an index.
 func hardware(index []uint32) string {
-	var bytes []byte
-	for _, n := range index {
-		bytes = append(bytes, byte(n))
-	}
+	bytes := lists.Map(index, func(n uint32) byte { return byte(n) })
 	return macOf(bytes)
 }
 

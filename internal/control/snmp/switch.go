@@ -11,6 +11,7 @@ import (
 	"github.com/gosnmp/gosnmp"
 
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/polled"
@@ -129,9 +130,7 @@ func (s *Switch) describe(ctx context.Context, p *port) error {
 		return fmt.Errorf("interface %s has no counters of octets", p.Name)
 	}
 	oids = nil
-	for _, c := range counters {
-		oids = append(oids, c.oid(p.Bits)+at)
-	}
+	oids = append(oids, lists.Map(counters, func(c counter) string { return c.oid(p.Bits) + at })...)
 	if got, err = s.device.get(ctx, patience, 1, oids); err != nil {
 		return err
 	}
@@ -146,11 +145,9 @@ func (s *Switch) describe(ctx context.Context, p *port) error {
 
 // readable returns the named ports that have figures; nil selects all ports.
 func (s *Switch) readable(names []string) (list []*port) {
-	for _, p := range s.ports {
-		if p.Missing == "" && (names == nil || slices.Contains(names, p.Port)) {
-			list = append(list, p)
-		}
-	}
+	list = lists.Where(s.ports, func(p *port) bool {
+		return p.Missing == "" && (names == nil || slices.Contains(names, p.Port))
+	})
 	return list[:min(len(list), mostPorts)]
 }
 
@@ -180,9 +177,7 @@ func (s *Switch) poll(ctx context.Context, r *series) error {
 		oids := []string{sysUpTime}
 		for _, p := range r.ports[first:last] {
 			at := fmt.Sprintf(".%d", p.Index)
-			for _, c := range counters {
-				oids = append(oids, c.oid(p.Bits)+at)
-			}
+			oids = append(oids, lists.Map(counters, func(c counter) string { return c.oid(p.Bits) + at })...)
 			oids = append(oids, ifDiscontinuity+at)
 		}
 		sent := sched.Now()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -25,10 +26,7 @@ func (r Readings) hosts(nodes []string, planned *topology.Topology) []netstate.H
 
 // clocks returns the offsets of the nodes' clocks.
 func (r Readings) clocks(nodes []string) (list []record.Clock) {
-	for _, node := range nodes {
-		list = append(list, r.Clocks[node])
-	}
-	return list
+	return lists.Map(nodes, func(node string) record.Clock { return r.Clocks[node] })
 }
 
 // ofBridge reduces the forwarding table of a real switch to the bridge that the topology names. The

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -165,11 +166,7 @@ func options(flows []*Flow) []flow.Spec {
 
 // Texts returns the interfaces of a path as "host.interface".
 func Texts(path []topology.End) []string {
-	var list []string
-	for _, e := range path {
-		list = append(list, e.String())
-	}
-	return list
+	return lists.Map(path, topology.End.String)
 }
 
 // notes joins the notes of a flow's two ends.

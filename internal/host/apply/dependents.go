@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/setting"
 )
 
@@ -101,10 +102,7 @@ func (s *dependents) set(kind string, objects []kernelObject) {
 		delete(s.Objects, kind)
 		return
 	}
-	if s.Objects == nil {
-		s.Objects = map[string][]kernelObject{}
-	}
-	s.Objects[kind] = objects
+	lists.Put(&s.Objects, kind, objects)
 }
 
 func (s dependents) String() string {
@@ -180,10 +178,7 @@ func (d sideEffects) concerns(iface string, family6 bool) bool {
 
 func (h host) interfaces() ([]interfaceState, error) {
 	links, err := h.conn.Links()
-	var list []interfaceState
-	for _, l := range links {
-		list = append(list, interfaceState{l.Name, l.MTU, l.Up})
-	}
+	list := lists.Map(links, func(l netlink.Link) interfaceState { return interfaceState{l.Name, l.MTU, l.Up} })
 	return list, err
 }
 

@@ -24,6 +24,7 @@ import (
 	"linerate/internal/kernel/ethtool"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
@@ -115,11 +116,7 @@ func (e *LeftoverError) Error() string {
 }
 
 func descriptions(entries []*entry) []string {
-	var list []string
-	for _, e := range entries {
-		list = append(list, e.Kind+" "+e.What)
-	}
-	return list
+	return lists.Map(entries, func(e *entry) string { return e.Kind + " " + e.What })
 }
 
 // Apply applies settings in order. If one fails, it reverts all settings of this call, and the

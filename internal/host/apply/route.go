@@ -1,12 +1,14 @@
 package apply
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
 
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/setting"
 )
@@ -22,9 +24,7 @@ func newRoute(base baseTarget, r setting.Route) (*route, error) {
 	t := &route{baseTarget: base, r: r}
 	fail := func(err error) (*route, error) { return nil, fmt.Errorf("route to %s: %w", r.To, err) }
 	t.spec = netlink.RouteSpec{Table: r.Table, Source: r.Source, InitCwnd: r.InitCwnd}
-	if t.spec.Table == 0 {
-		t.spec.Table = netlink.TableMain
-	}
+	t.spec.Table = cmp.Or(t.spec.Table, netlink.TableMain)
 	hops := r.Nexthops
 	t.spec.NexthopObject = r.Object
 	if r.Object != 0 {
@@ -102,12 +102,9 @@ func (t *route) what() string {
 // found lists the routes with this one's key.
 func (t *route) found() ([]netlink.Route, error) {
 	all, err := t.host.conn.Routes()
-	var list []netlink.Route
-	for _, r := range all {
-		if r.Table == t.spec.Table && r.To == t.spec.To && r.Metric == t.spec.Metric && r.TOS == 0 {
-			list = append(list, r)
-		}
-	}
+	list := lists.Where(all, func(r netlink.Route) bool {
+		return r.Table == t.spec.Table && r.To == t.spec.To && r.Metric == t.spec.Metric && r.TOS == 0
+	})
 	return list, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"linerate/internal/host/datagram"
 	"linerate/internal/host/transaction"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 )
@@ -77,12 +78,7 @@ func times(n, a, b int64) int64 {
 
 // OfFlows returns what the flows of a trial take.
 func OfFlows(list []message.FlowRequest) (sum Use) {
-	datagrams := 0
-	for _, o := range list {
-		if flow.Of(o.Protocol).Name == flow.UDP {
-			datagrams++
-		}
-	}
+	datagrams := lists.Count(list, func(o message.FlowRequest) bool { return flow.Of(o.Protocol).Name == flow.UDP })
 	for _, o := range list {
 		sum = sum.add(of(o, datagrams))
 	}

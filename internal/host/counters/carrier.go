@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/message"
 	"linerate/internal/model/netstate"
 )
@@ -51,12 +52,7 @@ func (c *Carriers) Close(begin, end int64) (losses []netstate.CarrierLoss, err e
 
 // inside returns the losses that overlap the window.
 func inside(losses []netstate.CarrierLoss, windowS float64) (kept []netstate.CarrierLoss) {
-	for _, l := range losses {
-		if l.FromS < windowS && l.ToS > 0 {
-			kept = append(kept, l)
-		}
-	}
-	return kept
+	return lists.Where(losses, func(l netstate.CarrierLoss) bool { return l.FromS < windowS && l.ToS > 0 })
 }
 
 // LinkStates returns the states of those named interfaces that exist.

@@ -21,6 +21,7 @@ import (
 	"linerate/internal/kernel/ethtool"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 )
 
@@ -123,10 +124,7 @@ func (r *Reader) Backlog() (uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	qdiscs, err := r.qdiscs()
-	var waiting uint64
-	for _, q := range qdiscs {
-		waiting += q.Backlog
-	}
+	waiting := lists.Sum(qdiscs, func(q netstate.QdiscCounters) uint64 { return q.Backlog })
 	return waiting, err
 }
 

@@ -25,6 +25,7 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/message"
 	"linerate/internal/model/tool"
 )
@@ -431,12 +432,7 @@ func (e *Engine) Busy() []int64 { return nil }
 // servers to end, and kills what does not end.
 func (e *Engine) Printed(ctx context.Context, r message.ToolsRequest) []message.Printed {
 	e.mu.Lock()
-	var mine []*process
-	for _, p := range e.processes {
-		if p.serves == r.Servers && p.Program != nil {
-			mine = append(mine, p)
-		}
-	}
+	mine := lists.Where(e.processes, func(p *process) bool { return p.serves == r.Servers && p.Program != nil })
 	e.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(r.TimeoutNs))
 	defer cancel()

@@ -5,6 +5,7 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/message"
 )
 
@@ -96,12 +97,7 @@ func (e *Engine) watch(stop int64) {
 			return
 		}
 		e.look(false)
-		left := 0
-		for _, f := range e.flows {
-			if f.life.seenNs != 0 && f.life.EndNs == 0 {
-				left++
-			}
-		}
+		left := lists.Count(e.flows, func(f *toolFlow) bool { return f.life.seenNs != 0 && f.life.EndNs == 0 })
 		e.mu.Unlock()
 		if left == 0 {
 			return

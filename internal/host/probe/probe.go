@@ -21,6 +21,7 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sock"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/unit"
 )
@@ -179,9 +180,7 @@ func (p *prober) arp() {
 	if !p.onLink || !p.address.Is4() || len(p.own) != 6 {
 		return
 	}
-	for _, r := range p.ask(p.address) {
-		p.ARP = append(p.ARP, r.MAC)
-	}
+	p.ARP = append(p.ARP, lists.Map(p.ask(p.address), func(r netlink.ARP) string { return r.MAC })...)
 	slices.Sort(p.ARP)
 	if len(p.ARP) > 1 {
 		for _, r := range p.ask(p.beside()...) {
@@ -215,11 +214,9 @@ func (p *prober) beside() (list []netip.Addr) {
 	below, above := p.address, p.address
 	for range besides {
 		below, above = below.Prev(), above.Next()
-		for _, a := range []netip.Addr{below, above} {
-			if a.IsValid() && p.prefix.Contains(a) && a != p.prefix.Addr() && a != p.prefix.Masked().Addr() {
-				list = append(list, a)
-			}
-		}
+		list = append(list, lists.Where([]netip.Addr{below, above}, func(a netip.Addr) bool {
+			return a.IsValid() && p.prefix.Contains(a) && a != p.prefix.Addr() && a != p.prefix.Masked().Addr()
+		})...)
 	}
 	return list
 }

@@ -16,6 +16,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/host/daemon"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/message"
 	"linerate/internal/model/topology"
 )
@@ -80,10 +81,7 @@ func (s *Set) find(o topology.Service) (*running, error) {
 	if d.Ready == nil {
 		d.Ready = func(ctx context.Context) error { return listens(ctx, of.Port) }
 	}
-	if s.byKey == nil {
-		s.byKey = map[string]*running{}
-	}
-	s.byKey[o.Name] = &running{of: of, descriptor: d}
+	lists.Put(&s.byKey, o.Name, &running{of: of, descriptor: d})
 	return s.byKey[o.Name], nil
 }
 

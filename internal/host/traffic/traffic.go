@@ -32,6 +32,7 @@ import (
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/message"
 	"linerate/internal/model/netstate"
 )
@@ -297,10 +298,7 @@ func (e *Engine) Light() []netstate.FlowSample {
 
 // Flows returns the number of flows.
 func (e *Engine) Flows() (flows int) {
-	for _, c := range e.all() {
-		flows += c.Flows()
-	}
-	return flows
+	return lists.Sum(e.all(), FlowEngine.Flows)
 }
 
 // Moved returns the bytes that all flows have received and written so far.

@@ -4,11 +4,13 @@
 package attacks
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/unit"
 )
 
@@ -111,10 +113,7 @@ const defaultSources4, defaultSources6 = "198.18.0.0/15", "2001:2::/48"
 
 // Names returns the names of all kinds.
 func Names() (list []string) {
-	for _, k := range Kinds {
-		list = append(list, k.Name)
-	}
-	return list
+	return lists.Map(Kinds, func(k Kind) string { return k.Name })
 }
 
 // Find returns the kind with the given name. It returns false if there is none.
@@ -151,19 +150,13 @@ func (Spec) Describe(key string) (doc string, enum []string) {
 // PerSecond returns the rate of frames or connections: that of the Spec or the kind's default.
 func (s Spec) PerSecond() int {
 	k, _ := Find(s.Kind)
-	if s.Rate != 0 {
-		return s.Rate
-	}
-	return k.Rate
+	return cmp.Or(s.Rate, k.Rate)
 }
 
 // AtATime returns the maximum number of concurrent connections. 0: the kind opens none.
 func (s Spec) AtATime() int {
 	k, _ := Find(s.Kind)
-	if s.Connections != 0 {
-		return s.Connections
-	}
-	return k.Connections
+	return cmp.Or(s.Connections, k.Connections)
 }
 
 // Payload returns the payload of each packet in bytes.

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"linerate/internal/model/kind"
+	"linerate/internal/model/lists"
 )
 
 // Code identifies a cause, such as "arp-flux". Records, lists of accepted findings, metrics and links
@@ -31,10 +32,7 @@ type Named interface{ Name() Code }
 
 // Codes returns the codes of the causes, in the same order.
 func Codes(causes ...Named) (codes []Code) {
-	for _, c := range causes {
-		codes = append(codes, c.Name())
-	}
-	return codes
+	return lists.Map(causes, Named.Name)
 }
 
 // None is the argument type of a cause without arguments.

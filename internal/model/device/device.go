@@ -10,6 +10,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"linerate/internal/model/lists"
 )
 
 // Device configures the device that creates an interface. At most one kind is set. None: the
@@ -137,10 +139,7 @@ func (d Device) Is() bool { return len(d.given()) > 0 }
 func (d Device) Check(name string, report func(path, format string, args ...any)) {
 	kinds := d.given()
 	if len(kinds) > 1 {
-		var keys []string
-		for _, k := range kinds {
-			keys = append(keys, k.Shape(d, name).Key)
-		}
+		keys := lists.Map(kinds, func(k Kind) string { return k.Shape(d, name).Key })
 		report("", "interface %s is %s: expected one of them", name, strings.Join(keys, " and "))
 		return
 	}

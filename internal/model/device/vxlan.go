@@ -1,6 +1,9 @@
 package device
 
-import "net/netip"
+import (
+	"cmp"
+	"net/netip"
+)
 
 // VXLAN carries Ethernet frames in UDP between two hosts (RFC 7348).
 type VXLAN struct {
@@ -29,10 +32,7 @@ func (v *VXLAN) Shape(Device, string) Shape {
 	if v.Remote.Is6() {
 		peer.Type, own.Type, s.Overhead = remote6, local6, vxlanOverIPv6
 	}
-	number := v.Port
-	if number == 0 {
-		number = vxlanPort
-	}
+	number := cmp.Or(v.Port, vxlanPort)
 	s.Attributes = []Attribute{{Type: id, Value: uint32(v.ID)}, peer, own, {Type: learning, Value: uint8(1)},
 		{Type: port, Value: uint16(number), BigEndian: true}}
 	return s

@@ -1,6 +1,10 @@
 package fact
 
-import "net/netip"
+import (
+	"net/netip"
+
+	"linerate/internal/model/lists"
+)
 
 // Facts about interfaces in one subnet, of one host or of two.
 type (
@@ -40,27 +44,17 @@ type (
 	}
 )
 
-var (
-	_ = is[Addressed]("addressed")
-	_ = is[SameAddress]("same_address")
-	_ = is[SameMAC]("same_mac")
-	_ = is[MTUs]("mtus")
-)
+var _ = are(Addressed{}, SameAddress{}, SameMAC{})
+var _ = is[MTUs]("mtus")
 
 // Names returns the interfaces of the finding's host.
 func (a Addressed) Names() (names []string) {
-	for _, e := range a.Ends {
-		names = append(names, own(e.End)...)
-	}
-	return names
+	return lists.Flat(a.Ends, func(e AddressedEnd) []string { return own(e.End) })
 }
 
 // Names returns the interfaces of the finding's host.
 func (s SameMAC) Names() (names []string) {
-	for _, e := range s.Ends {
-		names = append(names, own(e)...)
-	}
-	return names
+	return lists.Flat(s.Ends, own)
 }
 
 // own returns the interface of an end on the finding's host; none for other hosts.

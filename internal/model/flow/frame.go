@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/lists"
 )
 
 // FrameSize is one of the sizes of a flow's Ethernet frames. Its weight is the number of frames of
@@ -71,10 +73,7 @@ func (o Spec) FramePayloads(ipv6 bool) []int {
 	if ipv6 {
 		headers += 20
 	}
-	round := 0
-	for _, s := range sizes {
-		round += s.Weight
-	}
+	round := lists.Sum(sizes, func(s FrameSize) int { return s.Weight })
 	credit := make([]int, len(sizes))
 	out := make([]int, round)
 	for k := range out {
@@ -97,10 +96,7 @@ func (o Spec) DatagramBytes(ipv6 bool) int {
 	if payloads == nil {
 		return int(o.Datagram)
 	}
-	sum := 0
-	for _, n := range payloads {
-		sum += n
-	}
+	sum := lists.Sum(payloads, func(n int) int { return n })
 	return max(1, (sum+len(payloads)/2)/len(payloads))
 }
 

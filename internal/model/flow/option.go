@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
@@ -480,10 +481,7 @@ const (
 )
 
 func protocolDocs() string {
-	var docs []string
-	for _, p := range Protocols {
-		docs = append(docs, p.Name+": "+p.Doc)
-	}
+	docs := lists.Map(Protocols, func(p Protocol) string { return p.Name + ": " + p.Doc })
 	return strings.Join(docs, "; ")
 }
 

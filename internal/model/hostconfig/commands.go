@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 	units "linerate/internal/model/unit"
@@ -38,10 +39,7 @@ func Command(words ...string) string { return line(words).String() }
 type line []string
 
 func (l line) String() string {
-	var words []string
-	for _, word := range l {
-		words = append(words, Quote(word))
-	}
+	words := lists.Map(l, Quote)
 	return strings.Join(words, " ")
 }
 
@@ -100,9 +98,7 @@ func command(s setting.Setting) (lines []string) {
 func nftLines(n setting.NFT) []string {
 	table := "inet " + n.Table()
 	lines := []string{"nft " + Quote("add table "+table), "nft " + Quote("delete table "+table)}
-	for _, c := range n.Commands() {
-		lines = append(lines, "nft "+Quote(c))
-	}
+	lines = append(lines, lists.Map(n.Commands(), func(c string) string { return "nft " + Quote(c) })...)
 	return lines
 }
 

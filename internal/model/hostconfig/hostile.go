@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/setting"
 )
 
@@ -130,11 +131,7 @@ func (h *Host) Named() (ifaces, addrs []string) {
 		if c.Kind() != "sysctl" {
 			names = append(names, c.on)
 		}
-		for _, name := range names {
-			if name != "" {
-				ifaces = append(ifaces, name)
-			}
-		}
+		ifaces = append(ifaces, lists.Where(names, func(name string) bool { return name != "" })...)
 		addrs = append(addrs, addresses(c.Setting)...)
 	}
 	return ifaces, addrs

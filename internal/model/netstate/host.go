@@ -7,6 +7,7 @@
 package netstate
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,10 +68,7 @@ type HostSnapshots struct {
 
 // Latest returns After or, without it, Before. Nil: there is neither.
 func (s HostSnapshots) Latest() *HostSnapshot {
-	if s.After != nil {
-		return s.After
-	}
-	return s.Before
+	return cmp.Or(s.After, s.Before)
 }
 
 // HostState is what the diagnosis of a host reads besides Snapshot and Reading. Each part is read

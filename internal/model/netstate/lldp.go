@@ -1,5 +1,10 @@
 package netstate
 
+import (
+	"cmp"
+	"slices"
+)
+
 // LLDPNeighbour describes the other end of a cable by LLDP (IEEE 802.1AB) or a similar protocol, as
 // lldpd reports it.
 type LLDPNeighbour struct {
@@ -39,18 +44,11 @@ func (n LLDPNeighbour) Place() string {
 	if len(port) == 17 && n.PortDescription != "" || port == "" { // a MAC address
 		port = n.PortDescription
 	}
-	if system == "" {
-		system = n.Chassis
-	}
+	system = cmp.Or(system, n.Chassis)
 	return "port " + port + " of " + system
 }
 
 // Switches reports whether the neighbour forwards frames or packets: it is a bridge or a router.
 func (n LLDPNeighbour) Switches() bool {
-	for _, c := range n.Capabilities {
-		if c == "Bridge" || c == "Router" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Capabilities, func(c string) bool { return c == "Bridge" || c == "Router" })
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pattern"
 )
@@ -192,10 +193,7 @@ func (m *machine) ethtool(line string) bool {
 		return false
 	}
 	m.latest = m.device
-	if m.blocks == nil {
-		m.blocks = map[string]bool{}
-	}
-	m.blocks[m.block+" "+m.device] = true
+	lists.Put(&m.blocks, m.block+" "+m.device, true)
 	if blockHead.MatchString(line) || head == "NIC statistics" {
 		return m.ignore()
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 )
 
@@ -135,10 +136,7 @@ var jsonBlocks = map[string]func(*machine, *netstate.NIC, object) bool{
 		if len(table) == 0 || len(table) > largestTable || m.rssEntries > 8*mostRows {
 			return false
 		}
-		if m.rssTables == nil {
-			m.rssTables = map[string][]uint32{}
-		}
-		m.rssTables[nic.Interface] = nil
+		lists.Put(&m.rssTables, nic.Interface, nil)
 		for _, q := range table {
 			n, _ := q.(json.Number)
 			m.rssTables[nic.Interface] = append(m.rssTables[nic.Interface], uint32(max(number(n.String()), 0)))

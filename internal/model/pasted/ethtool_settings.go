@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pattern"
 )
@@ -34,10 +35,7 @@ func (m *machine) linkSetting(nic *netstate.NIC, line string) bool {
 			nic.Duplex = strings.ToLower(value)
 		}
 	case "Supports auto-negotiation":
-		if m.fixed == nil {
-			m.fixed = map[string]bool{}
-		}
-		m.fixed[nic.Interface] = value == "No"
+		lists.Put(&m.fixed, nic.Interface, value == "No")
 	case "Auto-negotiation":
 		// A device without modes does not negotiate, and one that cannot negotiate is not set to "off".
 		on := value == "on"

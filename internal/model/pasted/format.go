@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"linerate/internal/model/lists"
 )
 
 // format describes one kind of text: what prints it, and how it is read. Each is registered in a
@@ -99,12 +101,7 @@ func printedBy(c command) (list []*format) {
 	if file := c.prints(); file != "" {
 		return ofFile(file)
 	}
-	for _, f := range formats {
-		if f.command != nil && f.command(c) {
-			list = append(list, f)
-		}
-	}
-	return list
+	return lists.Where(formats, func(f *format) bool { return f.command != nil && f.command(c) })
 }
 
 // ofFile returns the formats of a file by its path. None: the file is unknown.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
@@ -119,10 +120,7 @@ func (m *machine) interrupt(irq int, counts, rest []string) {
 // softirq stores the counts of a kind of softirq.
 func (m *machine) softirq(kind string, counts []string) bool {
 	end := &m.Reading.End
-	if end.Softirqs == nil {
-		end.Softirqs = map[string]uint64{}
-	}
-	end.Softirqs[kind] = 0
+	lists.Put(&end.Softirqs, kind, 0)
 	for i, text := range counts {
 		n, _ := strconv.ParseUint(text, 10, 64)
 		end.Softirqs[kind] += n
@@ -223,10 +221,7 @@ func (m *machine) cpuTimes(line string) bool {
 	if words[0] == "softirq" && len(words) >= 12 {
 		for i, kind := range softirqs {
 			n, _ := strconv.ParseUint(words[i+2], 10, 64)
-			if m.Reading.End.Softirqs == nil {
-				m.Reading.End.Softirqs = map[string]uint64{}
-			}
-			m.Reading.End.Softirqs[kind] = n
+			lists.Put(&m.Reading.End.Softirqs, kind, n)
 		}
 		return true
 	}

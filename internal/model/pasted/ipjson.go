@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/device"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/plain"
@@ -35,12 +36,9 @@ func listJSON(name, part, key string, read func(*machine, json.RawMessage) bool,
 			if json.Unmarshal([]byte(s.text()), &list) != nil {
 				return
 			}
-			known := 0
-			for _, element := range list[:min(len(list), mostRows)] {
-				if read(m, element) {
-					known++
-				}
-			}
+			known := lists.Count(list[:min(len(list), mostRows)], func(element json.RawMessage) bool {
+				return read(m, element)
+			})
 			switch {
 			case known > 0:
 				s.all(used)

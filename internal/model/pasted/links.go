@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/device"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/syntax"
@@ -198,10 +199,7 @@ func (m *machine) netif(name string) int {
 		return -1
 	}
 	i := netstate.InterfaceSnapshot{Interface: name, Up: true, Kind: kindOfName(name)}
-	if m.netifs == nil {
-		m.netifs = map[string]int{}
-	}
-	m.netifs[name] = len(*list)
+	lists.Put(&m.netifs, name, len(*list))
 	*list = append(*list, i)
 	return m.netifs[name]
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/plain"
 )
@@ -49,10 +50,7 @@ func (r *reader) shared() (names map[string]bool) {
 			if a.MAC != "" && slices.ContainsFunc(others, func(b netstate.InterfaceSnapshot) bool {
 				return a.Interface == b.Interface && a.MAC == b.MAC && b.MAC != "00:00:00:00:00:00"
 			}) {
-				if names == nil {
-					names = map[string]bool{}
-				}
-				names[m.Reading.Host] = true
+				lists.Put(&names, m.Reading.Host, true)
 			}
 		}
 	}
@@ -79,9 +77,7 @@ func (r *reader) mention(name string) {
 			r.now.named, r.now.Reading.Host = true, name
 			return
 		}
-		if r.home == nil {
-			r.home = r.now
-		}
+		r.home = cmp.Or(r.home, r.now)
 		if known >= 0 {
 			name = r.all[known].Reading.Host
 		}

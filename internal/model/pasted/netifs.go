@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pattern"
 )
@@ -88,10 +89,7 @@ func (m *machine) countersOf(name string, summed bool) *netstate.InterfaceCounte
 
 // hasCounter records that the text has a counter of interfaces, by its name in linux/if_link.h.
 func (m *machine) hasCounter(name string) {
-	if m.known == nil {
-		m.known = map[string]bool{}
-	}
-	m.known[name] = true
+	lists.Put(&m.known, name, true)
 }
 
 // flags stores what the flags of an interface say.
@@ -105,10 +103,7 @@ func (m *machine) address(i *netstate.InterfaceSnapshot, p netip.Prefix) {
 	if m.addressed[key] || len(i.Addresses) >= mostRows {
 		return
 	}
-	if m.addressed == nil {
-		m.addressed = map[[2]string]bool{}
-	}
-	m.addressed[key] = true
+	lists.Put(&m.addressed, key, true)
 	i.Addresses = append(i.Addresses, key[1])
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/pattern"
 )
 
@@ -66,10 +67,7 @@ const interfaceTable, deviceTable = "netstat -i", "net/dev"
 
 // beginTable records that the head of a table was read.
 func (m *machine) beginTable(name string) {
-	if m.tabled == nil {
-		m.tabled = map[string]bool{}
-	}
-	m.tabled[name] = true
+	lists.Put(&m.tabled, name, true)
 }
 
 // interfaceRow parses a line of netstat -i of Linux or a BSD, or of ifconfig -s.

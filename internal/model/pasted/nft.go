@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -54,10 +55,7 @@ var (
 func (m *machine) nftables(line string) bool {
 	p, text := &m.filtering.nft, strings.TrimSpace(line)
 	if head := nftTable.FindStringSubmatch(text); head != nil && p.block == "" {
-		family := head[1]
-		if family == "" {
-			family = "ip"
-		}
+		family := cmp.Or(head[1], "ip")
 		*p = nftPlace{block: "table", name: plain.Short(head[2], longestName), table: family}
 		m.addFirewallRule(netstate.NftRule{}) // the rules are known, even if there is none
 		return m.ignore()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/plain"
 )
@@ -120,11 +121,7 @@ func (i nftItem) rule(hook string) netstate.NftRule {
 func nftExpression(v any) string {
 	list := func(key string, of any) []string {
 		all, _ := of.(map[string]any)[key].([]any)
-		var texts []string
-		for _, one := range all[:min(len(all), 50)] {
-			texts = append(texts, nftExpression(one))
-		}
-		return texts
+		return lists.Map(all[:min(len(all), 50)], nftExpression)
 	}
 	switch v := v.(type) {
 	case string:

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/opsystem"
 	"linerate/internal/model/pattern"
@@ -108,12 +109,7 @@ func (m *machine) setParameter(key, value string) bool {
 
 // parameterValue parses a line of sysctl -n, which has the value of the next parameter of the command.
 func (m *machine) parameterValue(line string) bool {
-	var keys []string
-	for _, w := range m.command[1:] {
-		if !strings.HasPrefix(w, "-") {
-			keys = append(keys, w)
-		}
-	}
+	keys := lists.Where(m.command[1:], func(w string) bool { return !strings.HasPrefix(w, "-") })
 	if m.values >= len(keys) || m.filtered || !sysctlRow.MatchString(keys[m.values]+" =") {
 		return false
 	}

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pattern"
 )
@@ -173,10 +174,7 @@ func parseOnce(text string) (Text, error) {
 	}
 	r.finish()
 	if len(r.Machines) == 0 && len(r.Formats) > 0 {
-		var names []string
-		for _, f := range r.Formats[:min(len(r.Formats), 4)] {
-			names = append(names, f.Format)
-		}
+		names := lists.Map(r.Formats[:min(len(r.Formats), 4)], func(f FormatLines) string { return f.Format })
 		return r.Text, fmt.Errorf("nothing could be judged: no rule uses the output of %s; add what ip -s -s link, "+
 			"ethtool IF, ss -tin and nstat -az print on the same host", strings.Join(names, ", "))
 	}

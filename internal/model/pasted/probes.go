@@ -58,9 +58,7 @@ func (m *machine) traced(line string) bool {
 	words := strings.Fields(line)
 	if row := tracePMTU.FindStringSubmatch(line); row != nil {
 		mtu, _ := strconv.Atoi(row[1])
-		if t.first == 0 {
-			t.first = mtu
-		}
+		t.first = cmp.Or(t.first, mtu)
 		if t.last == 0 || mtu < t.last {
 			t.last = mtu
 		}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pattern"
 )
@@ -62,10 +63,7 @@ func (m *machine) finishNICs() {
 		}
 		for name, value := range all {
 			if value > 0 {
-				if nic.Counters == nil {
-					nic.Counters = map[string]int64{}
-				}
-				nic.Counters[name] = value
+				lists.Put(&nic.Counters, name, value)
 			}
 		}
 		if nic.Driver == "" {
@@ -103,10 +101,7 @@ var traffic = map[string][]*pattern.Pattern{
 }
 
 func matchers(names ...string) (list []*pattern.Pattern) {
-	for _, name := range names {
-		list = append(list, pattern.MustCompile(`^(?:`+name+`)$`))
-	}
-	return list
+	return lists.Map(names, func(name string) *pattern.Pattern { return pattern.MustCompile(`^(?:` + name + `)$`) })
 }
 
 // splitSums adds counters of a driver to those that a text has as sums: of the dropped packets, those

@@ -1,6 +1,10 @@
 package pasted
 
-import "strings"
+import (
+	"strings"
+
+	"linerate/internal/model/lists"
+)
 
 // needsAll reports whether a format needs all lines of its section.
 func needsAll(f *format) bool { return f.whole != nil }
@@ -8,12 +12,7 @@ func needsAll(f *format) bool { return f.whole != nil }
 // wholes returns the formats that need all lines of their section, if a line without a known command
 // begins one.
 func wholes(text string) (list []*format) {
-	for _, f := range kindsOfFormats().whole {
-		if f.tells(text) {
-			list = append(list, f)
-		}
-	}
-	return list
+	return lists.Where(kindsOfFormats().whole, func(f *format) bool { return f.tells(text) })
 }
 
 // jsonDepth follows the brackets of JSON over lines.

@@ -163,12 +163,7 @@ func addBytes(e *syntax.Regexp, at edge, bytes *[256]bool) (empty bool) {
 	case syntax.OpPlus, syntax.OpCapture:
 		return addBytes(e.Sub[0], at, bytes)
 	case syntax.OpConcat:
-		for _, s := range at.of(e.Sub) {
-			if !addBytes(s, at, bytes) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(at.of(e.Sub), func(s *syntax.Regexp) bool { return !addBytes(s, at, bytes) })
 	case syntax.OpAlternate:
 		for _, s := range e.Sub {
 			empty = addBytes(s, at, bytes) || empty

@@ -1,6 +1,9 @@
 package record
 
-import "linerate/internal/model/fact"
+import (
+	"linerate/internal/model/fact"
+	"linerate/internal/model/lists"
+)
 
 // Check is the result of one trust check on one trial or, with Trial 0, on the whole run.
 type Check struct {
@@ -40,10 +43,5 @@ func Doubts(checks []Check) []Check { return failed(checks, "") }
 func Refuted(checks []Check) []Check { return failed(checks, SubjectReported) }
 
 func failed(checks []Check, subject string) (list []Check) {
-	for _, c := range checks {
-		if !c.Pass && c.Subject == subject {
-			list = append(list, c)
-		}
-	}
-	return list
+	return lists.Where(checks, func(c Check) bool { return !c.Pass && c.Subject == subject })
 }

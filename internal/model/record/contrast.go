@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"linerate/internal/model/lists"
 )
 
 // Contrast is a pair of treatments that a run compares, given by their levels. In a contrast of
@@ -117,9 +119,6 @@ func with(levels map[string]string, factor, level string) map[string]string {
 
 // spelled returns a key that is equal for equal combinations of levels.
 func spelled(factors []Factor, levels map[string]string) string {
-	var names []string
-	for _, f := range factors {
-		names = append(names, levels[f.Name])
-	}
+	names := lists.Map(factors, func(f Factor) string { return levels[f.Name] })
 	return strings.Join(names, "\x00")
 }

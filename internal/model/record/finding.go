@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/setting"
 )
 
@@ -100,9 +101,7 @@ func (f *Finding) UnmarshalJSON(data []byte) error {
 
 // With appends facts about a host to the evidence and returns f.
 func (f *Finding) With(host string, facts ...any) *Finding {
-	for _, is := range facts {
-		f.Facts = append(f.Facts, fact.Fact{Host: host, Is: is})
-	}
+	f.Facts = append(f.Facts, lists.Map(facts, func(is any) fact.Fact { return fact.Fact{Host: host, Is: is} })...)
 	return f
 }
 
@@ -164,9 +163,7 @@ func (f Finding) Names() (list []string) {
 		}
 	}
 	for _, s := range f.Changes() {
-		for _, k := range s.Sysctl {
-			list = append(list, k.Key)
-		}
+		list = append(list, lists.Map(s.Sysctl, func(k setting.Sysctl) string { return k.Key })...)
 		if s.Link != nil {
 			list = append(list, s.Link.Interface)
 		}

@@ -1,5 +1,7 @@
 package record
 
+import "linerate/internal/model/lists"
+
 // FindMax is the result of the search for the highest request rate that meets an objective. Rates
 // are requests per second of all flows together.
 type FindMax struct {
@@ -88,10 +90,5 @@ type GeneratorCheck struct {
 
 // Unmet returns the conditions that were not met.
 func (t *FindMaxTrial) Unmet() (list []Condition) {
-	for _, c := range t.Conditions {
-		if !c.Met {
-			list = append(list, c)
-		}
-	}
-	return list
+	return lists.Where(t.Conditions, func(c Condition) bool { return !c.Met })
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/lists"
 )
 
 // AnyRoute is the place of a finding whose route, gateway and interface are unknown.
@@ -42,10 +44,7 @@ func (f Finding) touches() (list [][]Touch) {
 	}
 	if f.Touches == nil {
 		for _, places := range f.Places {
-			var touches []Touch
-			for _, place := range places {
-				touches = append(touches, touchAt(place))
-			}
+			touches := lists.Map(places, touchAt)
 			list = append(list, touches)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"linerate/internal/model/hint"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/setting"
 )
 
@@ -32,10 +33,7 @@ func (f Flush) Command() []string {
 
 // Settings returns one step for each setting.
 func Settings(list ...setting.Setting) (steps []Step) {
-	for _, s := range list {
-		steps = append(steps, Step{Host: s.Host, Setting: &s})
-	}
-	return steps
+	return lists.Map(list, func(s setting.Setting) Step { return Step{Host: s.Host, Setting: &s} })
 }
 
 // Advice returns a step for a person to take on a host. Is is one of the types of package hint.

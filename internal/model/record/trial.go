@@ -1,9 +1,11 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/topology"
 )
@@ -126,12 +128,7 @@ type Applied struct {
 
 // Unconnected counts the flows of the trial that have no connection.
 func (t *Trial) Unconnected() (n int) {
-	for _, f := range t.Flows {
-		if !f.Connected {
-			n++
-		}
-	}
-	return n
+	return lists.Count(t.Flows, func(f Flow) bool { return !f.Connected })
 }
 
 // Reading returns the reading of a host. It returns false if the trial has none.
@@ -167,10 +164,7 @@ func (t Trial) BinEnds(f Flow) (ends []float64, sampled bool) {
 			return ends, true
 		}
 	}
-	var sum int64
-	for _, bytes := range f.Bins {
-		sum += bytes
-	}
+	sum := lists.Sum(f.Bins, func(bytes int64) int64 { return bytes })
 	parts := len(f.Bins) // the last ends with the window
 	if f.ReceivedBytes-sum > sum/int64(2*max(parts, 1)) {
 		parts++
@@ -184,8 +178,5 @@ func (t Trial) BinEnds(f Flow) (ends []float64, sampled bool) {
 
 // Over returns the topology of the trial: t.Topology or, if that is nil, the given one of the run.
 func (t Trial) Over(run *topology.Topology) *topology.Topology {
-	if t.Topology != nil {
-		return t.Topology
-	}
-	return run
+	return cmp.Or(t.Topology, run)
 }

@@ -3,6 +3,7 @@ package setting
 import (
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/source"
 )
 
@@ -10,10 +11,7 @@ import (
 // key. Empty: none is similar. The common directory does not count as similarity.
 func NearestKey(key string, beside []string) string {
 	dir := key[:strings.LastIndex(key, ".")+1]
-	var names []string
-	for _, k := range beside {
-		names = append(names, strings.TrimPrefix(k, dir))
-	}
+	names := lists.Map(beside, func(k string) string { return strings.TrimPrefix(k, dir) })
 	if name := source.Nearest(key[len(dir):], names); name != "" {
 		return dir + name
 	}

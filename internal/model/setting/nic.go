@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/source"
 )
 
@@ -157,9 +158,7 @@ type NICOption struct {
 // Options lists the given options in the order in which they are applied.
 func (n NIC) Options() (list []NICOption) {
 	for _, g := range NICGroups {
-		for _, o := range *g.Of(&n) {
-			list = append(list, NICOption{g.Name, o})
-		}
+		list = append(list, lists.Map(*g.Of(&n), func(o Option) NICOption { return NICOption{g.Name, o} })...)
 	}
 	return list
 }
@@ -179,10 +178,7 @@ func (n NIC) With(o NICOption) NIC {
 // wrong. Empty: nothing is wrong. It does not know what the interface supports.
 func (n NIC) Check() (place, why string) {
 	if len(n.Options()) == 0 {
-		var names []string
-		for _, g := range NICGroups {
-			names = append(names, g.Name)
-		}
+		names := lists.Map(NICGroups, func(g NICGroup) string { return g.Name })
 		return "", "nothing to change: expected " + source.Or(names)
 	}
 	for _, g := range NICGroups {

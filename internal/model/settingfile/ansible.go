@@ -1,10 +1,12 @@
 package settingfile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 )
@@ -24,12 +26,7 @@ var _ = register(&format{
 				return true
 			}
 		}
-		for _, e := range n.Entries {
-			if isSysctlVariable(e) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(n.Entries, isSysctlVariable)
 	},
 	tree: (*treeReader).ansible,
 })
@@ -93,12 +90,7 @@ func (r *treeReader) ansible(n *source.Node) {
 	for _, e := range n.Entries {
 		vars[e.Key.Text] = e.Value
 	}
-	plays := 0
-	for _, item := range n.Items {
-		if isPlay(item) {
-			plays++
-		}
-	}
+	plays := lists.Count(n.Items, isPlay)
 	for _, item := range n.Items {
 		if !isPlay(item) {
 			r.task(item, vars, 0)
@@ -268,10 +260,7 @@ type round struct {
 
 // rounds returns the executions of a task. It returns false if it is not known which there are.
 func (r *treeReader) rounds(t *source.Node, vars map[string]*source.Node) (list []round, known bool) {
-	variable := text(t, "loop_control", "loop_var")
-	if variable == "" {
-		variable = "item"
-	}
+	variable := cmp.Or(text(t, "loop_control", "loop_var"), "item")
 	for _, key := range ansibleLoops {
 		over, is := t.Get(key)
 		if !is {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/shellscript"
 )
@@ -215,11 +216,7 @@ func Winning(files []File, refused func(Line) bool) []Line {
 	}
 	var list []Line
 	for _, f := range files {
-		for _, l := range f.Lines {
-			if last[l.Identity()] == l {
-				list = append(list, l)
-			}
-		}
+		list = append(list, lists.Where(f.Lines, func(l Line) bool { return last[l.Identity()] == l })...)
 	}
 	return list
 }

@@ -1,11 +1,13 @@
 package settingfile
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/pattern"
 )
 
@@ -91,9 +93,7 @@ func (f *File) nix(text string) {
 			if quoted, is := quotedText(name); is {
 				name = quoted
 			}
-			if now.line == 0 {
-				now.line = t.line
-			}
+			now.line = cmp.Or(now.line, t.line)
 			now.path = append(now.path, name)
 		}
 	}
@@ -117,10 +117,7 @@ func (f *File) nixAttribute(path []string, s nixStatement, when string) {
 			rest = append(rest, t)
 		}
 	}
-	var written []string
-	for _, t := range s.value {
-		written = append(written, t.text)
-	}
+	written := lists.Map(s.value, func(t lexeme) string { return t.text })
 	value, ok := "", len(rest) == 1
 	if ok {
 		value, ok = nixLiteral(rest[0].text)

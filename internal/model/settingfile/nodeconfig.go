@@ -1,6 +1,7 @@
 package settingfile
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,12 +29,9 @@ var _ = register(&format{
 		if list == nil {
 			return false
 		}
-		for _, e := range list.Entries {
-			if aksKeys()[strings.ToLower(e.Key.Text)] != "" {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(list.Entries, func(e source.Entry) bool {
+			return aksKeys()[strings.ToLower(e.Key.Text)] != ""
+		})
 	},
 	tree: func(r *treeReader, n *source.Node) {
 		list := aksSysctls(n)

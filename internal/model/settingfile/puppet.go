@@ -3,8 +3,10 @@ package settingfile
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 )
@@ -21,12 +23,9 @@ var _ = register(&format{
 	name: "hiera", label: "Hiera data", manual: "puppet.com/docs, Hiera", by: "keys with `::`",
 	yields: "mappings of parameters below keys with `sysctl`",
 	shape: func(n *source.Node) bool {
-		for _, e := range n.Entries {
-			if strings.Contains(e.Key.Text, "::") {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(n.Entries, func(e source.Entry) bool {
+			return strings.Contains(e.Key.Text, "::")
+		})
 	},
 	tree: func(r *treeReader, n *source.Node) {
 		for _, e := range n.Entries {
@@ -105,12 +104,7 @@ var puppetType = pattern.MustCompile(`^(::)?sysctl(::\w+)*$`)
 
 // conditions joins the conditions that are not empty.
 func conditions(list []string) string {
-	var when []string
-	for _, one := range list {
-		if one != "" {
-			when = append(when, one)
-		}
-	}
+	when := lists.Where(list, func(one string) bool { return one != "" })
 	return strings.Join(when, ", ")
 }
 

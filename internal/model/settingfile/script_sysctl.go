@@ -1,9 +1,11 @@
 package settingfile
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/shellscript"
 )
 
@@ -113,9 +115,7 @@ func (s *script) lines(e shellscript.Event, lines []shellscript.Line) (made []in
 		if l.Depends != "" {
 			at := e
 			at.At, at.Source = l.At, l.Text
-			if at.Source == "" {
-				at.Source = e.Source
-			}
+			at.Source = cmp.Or(at.Source, e.Source)
 			s.unread(at, l.Depends)
 			continue
 		}
@@ -156,10 +156,7 @@ func (s *script) assign(e shellscript.Event, words []shellscript.Word, writes bo
 		for next < len(words) && words[next].Depends == "" && !begins(words[next:]) {
 			next++
 		}
-		var more []string
-		for _, m := range words[i+1 : next] {
-			more = append(more, m.Text)
-		}
+		more := lists.Map(words[i+1:next], func(m shellscript.Word) string { return m.Text })
 		more, equals := withoutEquals(more)
 		if value == "" && len(more) > 0 && looksLikeKey(key) && (assigned || equals) {
 			s.slip(e, key, strings.Join(more, " "), refusedBlanks)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 )
@@ -344,10 +345,7 @@ func (r *treeReader) embed(name, text string, at func(int) int) {
 		}
 		return
 	}
-	if r.written == nil {
-		r.written = map[string]bool{}
-	}
-	r.written[name] = true
+	lists.Put(&r.written, name, true)
 	inner := r.f.nested(name, text, at)
 	for _, l := range inner.Lines {
 		if l.Within == "" {

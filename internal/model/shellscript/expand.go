@@ -11,6 +11,8 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"linerate/internal/model/lists"
 )
 
 // value is a variable. Depends says on what its value depends; empty: the value is known. Assumes
@@ -54,9 +56,7 @@ func (e *environment) Get(name string) expand.Variable {
 	}
 	if v, is := e.s.vars[name]; is {
 		bytes := len(v.Str) + item*(1+len(v.List)+len(v.Map)+len(v.assumes))
-		for _, element := range v.List {
-			bytes += len(element)
-		}
+		bytes += lists.Sum(v.List, func(element string) int { return len(element) })
 		if !e.s.spend(e.weight * bytes) {
 			e.miss(errFull.on)
 			return expand.Variable{}
@@ -80,9 +80,7 @@ func (e *environment) Get(name string) expand.Variable {
 }
 
 func (e *environment) miss(what string) {
-	if e.missing == "" {
-		e.missing = what
-	}
+	e.missing = cmp.Or(e.missing, what)
 }
 
 // Each has every variable, for ${!prefix*}.
@@ -162,10 +160,7 @@ func (s *Script) defaults(words []*syntax.Word) (names map[string]bool, own stri
 			if p.Exp != nil {
 				switch p.Exp.Op {
 				case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
-					if names == nil {
-						names = map[string]bool{}
-					}
-					names[name] = true
+					lists.Put(&names, name, true)
 				}
 			}
 			return true
@@ -235,9 +230,7 @@ func (s *Script) fields(words []*syntax.Word) (list []Word, assumed []string) {
 			continue
 		}
 		assumed = append(assumed, assumes...)
-		for _, text := range texts {
-			list = append(list, Word{Text: text})
-		}
+		list = append(list, lists.Map(texts, func(text string) Word { return Word{Text: text} })...)
 	}
 	return list, assumed
 }

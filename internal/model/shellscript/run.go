@@ -8,6 +8,8 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"linerate/internal/model/lists"
 )
 
 // stdio are the standard streams of a command.
@@ -109,9 +111,7 @@ func (s *Script) redirect(st *syntax.Stmt, r *syntax.Redirect, out *capture) {
 // called.
 func (s *Script) assuming(names []string) (until func()) {
 	n := len(s.when)
-	for _, name := range sorted(names) {
-		s.when = append(s.when, name+" not given")
-	}
+	s.when = append(s.when, lists.Map(sorted(names), func(name string) string { return name + " not given" })...)
 	return func() { s.when = s.when[:n] }
 }
 
@@ -157,10 +157,7 @@ func (s *Script) command(c syntax.Command, io stdio) {
 	case *syntax.IfClause:
 		s.condition(c, io)
 	case *syntax.CaseClause:
-		var branches [][]*syntax.Stmt
-		for _, item := range c.Items {
-			branches = append(branches, item.Stmts)
-		}
+		branches := lists.Map(c.Items, func(item *syntax.CaseItem) []*syntax.Stmt { return item.Stmts })
 		s.branches(fmt.Sprintf("case on line %d", s.line(c)), io, branches...)
 	case *syntax.ForClause:
 		s.loop(c, io)

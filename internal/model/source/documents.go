@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/pattern"
 )
 
@@ -187,12 +188,8 @@ func (d *documentReader) node(n *yaml.Node, depth int) (*Node, error) {
 		made = &Node{Kind: Null, At: made.At}
 	}
 	size := 1
-	for _, item := range made.Items {
-		size += d.sizes[item]
-	}
-	for _, e := range made.Entries {
-		size += 1 + d.sizes[e.Value]
-	}
+	size += lists.Sum(made.Items, func(item *Node) int { return d.sizes[item] })
+	size += lists.Sum(made.Entries, func(e Entry) int { return 1 + d.sizes[e.Value] })
 	d.made[n], d.sizes[made] = made, min(size, maxCopied+1)
 	return made, nil
 }

@@ -1,6 +1,10 @@
 package source
 
-import "errors"
+import (
+	"errors"
+
+	"linerate/internal/model/lists"
+)
 
 // Texts expands the ranges of a single text, such as an argument: "10.0.0.{1..3}" becomes three
 // texts, and "10.0.{p=0..3}.{p}" four.
@@ -8,13 +12,7 @@ func Texts(text string) ([]string, error) {
 	var problems Problems
 	item := &Node{Kind: Scalar, Text: text}
 	list := expand("", &Node{Kind: List, Items: []*Node{item}}, &problems)
-	var errs []error
-	for _, p := range problems {
-		errs = append(errs, errors.New(p.Text))
-	}
-	var texts []string
-	for _, copied := range list.Items {
-		texts = append(texts, copied.Text)
-	}
+	errs := lists.Map(problems, func(p Problem) error { return errors.New(p.Text) })
+	texts := lists.Map(list.Items, func(copied *Node) string { return copied.Text })
 	return texts, errors.Join(errs...)
 }

@@ -1,6 +1,9 @@
 package study
 
-import "linerate/internal/model/record"
+import (
+	"linerate/internal/model/lists"
+	"linerate/internal/model/record"
+)
 
 // Confidence is the confidence level of a run's intervals.
 const Confidence = 0.95
@@ -13,10 +16,7 @@ const LeastUntil = 8
 
 // Comparisons returns the number of comparisons that a run of the plan makes for each response.
 func (p *Plan) Comparisons() int {
-	var tried []map[string]string
-	for _, t := range p.Treatments {
-		tried = append(tried, t.Levels)
-	}
+	tried := lists.Map(p.Treatments, func(t Treatment) map[string]string { return t.Levels })
 	levels, treatments := record.Contrasts(p.Factors(), tried, len(p.Study.Design.Parts) > 0)
 	return len(levels) + len(treatments)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/source"
 )
 
@@ -33,10 +34,7 @@ const AllParts = "all"
 // parts returns the parts with these names. If names is empty, it returns those that are not on
 // demand.
 func (s *Study) parts(names []string) ([]Part, error) {
-	var known []string
-	for _, p := range s.Design.Parts {
-		known = append(known, p.Name)
-	}
+	known := lists.Map(s.Design.Parts, func(p Part) string { return p.Name })
 	for _, name := range names {
 		switch {
 		case len(known) == 0 && name != AllParts:
@@ -47,12 +45,9 @@ func (s *Study) parts(names []string) ([]Part, error) {
 				source.DidYouMean(name, append(known, AllParts)))
 		}
 	}
-	var list []Part
-	for _, p := range s.Design.Parts {
-		if len(names) == 0 && !p.OnDemand || slices.Contains(names, p.Name) || slices.Contains(names, AllParts) {
-			list = append(list, p)
-		}
-	}
+	list := lists.Where(s.Design.Parts, func(p Part) bool {
+		return len(names) == 0 && !p.OnDemand || slices.Contains(names, p.Name) || slices.Contains(names, AllParts)
+	})
 	return list, nil
 }
 
@@ -118,10 +113,7 @@ func (s *Study) crossed(p Part) ([][]int, error) {
 			}
 			continue
 		}
-		var choices [][]int
-		for _, at := range places {
-			choices = append(choices, []int{at})
-		}
+		choices := lists.Map(places, func(at int) []int { return []int{at} })
 		if err := vary([]int{k}, choices); err != nil {
 			return nil, err
 		}
@@ -153,10 +145,7 @@ func (f Factor) level(name string) int {
 
 // names returns the names of the levels.
 func (f Factor) names() (list []string) {
-	for _, l := range f.Levels {
-		list = append(list, l.Name)
-	}
-	return list
+	return lists.Map(f.Levels, func(l Level) string { return l.Name })
 }
 
 // baseline returns the name of the level that the others are compared with. Empty: there are no
@@ -201,10 +190,7 @@ func (s *Study) quiet(f Factor, level string) bool {
 
 // parts checks that the design's parts name existing factors and levels.
 func (c *checker) parts() {
-	var factors []string
-	for _, f := range c.Factors {
-		factors = append(factors, f.Name)
-	}
+	factors := lists.Map(c.Factors, func(f Factor) string { return f.Name })
 	if len(c.Design.Parts) > 0 && !slices.ContainsFunc(c.Design.Parts, func(p Part) bool { return !p.OnDemand }) {
 		c.report("design.parts", "every part is on demand: nothing would be tried")
 	}

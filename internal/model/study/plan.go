@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/source"
 	"linerate/internal/model/topology"
 )
@@ -168,10 +169,7 @@ func (p *Plan) Time(blocks int) time.Duration { return time.Duration(blocks) * p
 // effect without them.
 func (p *Plan) Only(names []string) (*Plan, error) {
 	wanted := map[string][]string{} // by factor
-	var all []string
-	for _, f := range p.Study.Factors {
-		all = append(all, f.names()...)
-	}
+	all := lists.Flat(p.Study.Factors, Factor.names)
 	for _, name := range names {
 		found := false
 		for _, f := range p.Study.Factors {

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -180,12 +181,8 @@ func (t *Treatment) add(f Flow, openerSends bool, process string) {
 
 // change applies a level's workload values, except options of flows.
 func (w *Workload) change(over Override) {
-	if over.Duration != 0 {
-		w.Duration = over.Duration
-	}
-	if over.Warmup != 0 {
-		w.Warmup = over.Warmup
-	}
+	w.Duration = cmp.Or(over.Duration, w.Duration)
+	w.Warmup = cmp.Or(over.Warmup, w.Warmup)
 	if over.AgeNeighbours != nil {
 		w.AgeNeighbours = over.AgeNeighbours
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 )
 
 // Clients of application protocols. linerate serves them and counts its answers. They request what
@@ -83,10 +84,7 @@ var dnsperf = Tool{
 		if query == "" {
 			query = flow.QueryTypes[0]
 		}
-		for _, name := range names {
-			lines = append(lines, name+" "+query)
-		}
-		return lines
+		return lists.Map(names, func(name string) string { return name + " " + query })
 	},
 	Options: []string{"names", "query"},
 	parse: figures(

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/pattern"
 )
 
@@ -111,10 +112,7 @@ func (t *Tool) refuses(word string) string {
 			}
 		}
 	}
-	var names []string
-	for _, a := range t.Args {
-		names = append(names, strings.Fields(a.Names)[0])
-	}
+	names := lists.Map(t.Args, func(a Arg) string { return strings.Fields(a.Names)[0] })
 	return fmt.Sprintf("not among the arguments that linerate passes to %s: expected one of %s, spelled in full",
 		t.Name, strings.Join(names, ", "))
 }

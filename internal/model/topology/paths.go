@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/setting"
 )
 
@@ -148,10 +149,7 @@ type nextHop struct {
 }
 
 func (h nextHop) share(of []nextHop) float64 {
-	sum := 0
-	for _, o := range of {
-		sum += max(1, o.weight)
-	}
+	sum := lists.Sum(of, func(o nextHop) int { return max(1, o.weight) })
 	return float64(max(1, h.weight)) / float64(sum)
 }
 
@@ -163,10 +161,7 @@ func (w *walk) from(host *Host, in string, source netip.Addr, sofar segment, sha
 		return fmt.Errorf("%s has neither an interface on its prefix nor a route", host.Name)
 	}
 	w.severalRoutes = w.severalRoutes || len(routes) > 1
-	var hops []nextHop
-	for _, r := range routes {
-		hops = append(hops, r.nextHops...)
-	}
+	hops := lists.Flat(routes, func(r route) []nextHop { return r.nextHops })
 	var reasons []error
 	for _, h := range hops {
 		if len(w.paths) >= maxPaths {

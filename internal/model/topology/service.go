@@ -1,10 +1,12 @@
 package topology
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/source"
 )
@@ -42,9 +44,7 @@ type ServiceSetting struct {
 // Of returns the service with defaults filled in, and its program. It returns false if there is no
 // such program.
 func (s Service) Of() (Service, ServiceProgram, bool) {
-	if s.Program == "" {
-		s.Program = s.Name
-	}
+	s.Program = cmp.Or(s.Program, s.Name)
 	i := slices.IndexFunc(ServicePrograms, func(p ServiceProgram) bool { return p.Name == s.Program })
 	if i < 0 {
 		return s, ServiceProgram{}, false
@@ -59,9 +59,7 @@ func (s Service) Of() (Service, ServiceProgram, bool) {
 func (s Service) Words() []string {
 	s, _, _ = s.Of()
 	list := []string{s.Program}
-	for _, o := range s.Settings {
-		list = append(list, o.Key+"="+o.Value)
-	}
+	list = append(list, lists.Map(s.Settings, func(o ServiceSetting) string { return o.Key + "=" + o.Value })...)
 	return list
 }
 
@@ -125,16 +123,10 @@ func (c *checker) services(i int) {
 }
 
 func serviceNames() (names []string) {
-	for _, p := range ServicePrograms {
-		names = append(names, p.Name)
-	}
-	return names
+	return lists.Map(ServicePrograms, func(p ServiceProgram) string { return p.Name })
 }
 
 // ServiceNames returns the names of the host's services in the order of the file.
 func (h *Host) ServiceNames() (names []string) {
-	for _, s := range h.Services {
-		names = append(names, s.Name)
-	}
-	return names
+	return lists.Map(h.Services, func(s Service) string { return s.Name })
 }

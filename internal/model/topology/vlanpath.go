@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/device"
+	"linerate/internal/model/lists"
 )
 
 // VLANMismatch is the point at which the frames from one interface to another are dropped because
@@ -107,10 +108,7 @@ func Tagged(tags []device.VLAN) string {
 }
 
 func numbers(tags []device.VLAN) string {
-	var list []string
-	for _, v := range tags {
-		list = append(list, fmt.Sprint(int(v)))
-	}
+	list := lists.Map(tags, func(v device.VLAN) string { return fmt.Sprint(int(v)) })
 	return strings.Join(list, ", ")
 }
 

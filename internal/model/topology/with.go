@@ -27,10 +27,7 @@ func (t *Topology) With(settings []setting.Setting) *Topology {
 			w.apply(h, s)
 		}
 	}
-	if w == nil {
-		return t
-	}
-	return w
+	return cmp.Or(w, t)
 }
 
 // apply applies a setting to a host that is a shallow copy: it shares its lists with the original.

@@ -14,6 +14,7 @@ import (
 
 	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/limits"
@@ -112,10 +113,7 @@ type Verdict struct {
 
 // facts returns facts that belong to no host.
 func facts(list ...any) (facts []fact.Fact) {
-	for _, one := range list {
-		facts = append(facts, fact.Fact{Is: one})
-	}
-	return facts
+	return lists.Map(list, func(one any) fact.Fact { return fact.Fact{Is: one} })
 }
 
 // join returns the facts of several lists.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -108,10 +109,7 @@ func (s scene) edgeBps(f record.Flow) float64 {
 	if len(f.Bins) == 0 {
 		return f.GoodputBps
 	}
-	var sum int64
-	for _, b := range f.Bins {
-		sum += b
-	}
+	sum := lists.Sum(f.Bins, func(b int64) int64 { return b })
 	mean := float64(sum) / float64(len(f.Bins))
 	return f.GoodputBps * max(1, share(float64(slices.Max(f.Bins)), mean))
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
@@ -42,10 +43,7 @@ func differences(from, to *record.Run) ([]record.Difference, []record.ComparedHo
 }
 
 func judgedBy(run *record.Run) string {
-	var names []string
-	for _, r := range metric.Of(run) {
-		names = append(names, r.Label)
-	}
+	names := lists.Map(metric.Of(run), func(r metric.Metric) string { return r.Label })
 	return strings.Join(names, ", ")
 }
 
@@ -125,10 +123,7 @@ func (l *list) path(from, to *topology.Topology) {
 		l.links(from, to)
 	}
 	names := func(h topology.Host) (text string) {
-		var list []string
-		for _, i := range h.Interfaces {
-			list = append(list, i.Name)
-		}
+		list := lists.Map(h.Interfaces, func(i topology.Interface) string { return i.Name })
 		return strings.Join(list, ", ")
 	}
 	for _, a := range from.Hosts {

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"slices"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -95,12 +96,9 @@ func Trial(t record.Trial) ([]record.Check, []record.Finding) {
 func againstBaseline(run *record.Run, several []record.Effect) {
 	for i := range run.Treatments {
 		t := &run.Treatments[i]
-		var changed []record.Factor
-		for _, f := range run.Factors {
-			if compared(f) && t.Levels[f.Name] != f.Baseline {
-				changed = append(changed, f)
-			}
-		}
+		changed := lists.Where(run.Factors, func(f record.Factor) bool {
+			return compared(f) && t.Levels[f.Name] != f.Baseline
+		})
 		own := func(e record.Effect) bool {
 			if e.Factor == "" || len(changed) != 1 {
 				return e.Factor == "" && e.To == t.Name
@@ -184,13 +182,11 @@ func byTreatment(run *record.Run) [][]record.Trial {
 		*group = append(*group, *t)
 	}
 	levels := func(g []record.Trial) []int {
-		var at []int
-		for _, f := range run.Factors {
-			at = append(at, slices.IndexFunc(f.Levels, func(l record.Level) bool {
+		return lists.Map(run.Factors, func(f record.Factor) int {
+			return slices.IndexFunc(f.Levels, func(l record.Level) bool {
 				return l.Name == g[0].Levels[f.Name]
-			}))
-		}
-		return at
+			})
+		})
 	}
 	slices.SortStableFunc(groups, func(a, b []record.Trial) int { return slices.Compare(levels(a), levels(b)) })
 	return groups

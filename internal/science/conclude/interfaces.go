@@ -1,10 +1,12 @@
 package conclude
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -51,10 +53,7 @@ func questions(run *record.Run, trials []record.Trial) (ends, routers []Question
 		for _, f := range t.Flows {
 			isEnd = append(isEnd, f.From, f.To)
 			// Flows on one path have the same alternatives.
-			key := strings.Join(f.Path, " ")
-			if key == "" {
-				key = f.From + " " + f.Source + " " + f.Destination
-			}
+			key := cmp.Or(strings.Join(f.Path, " "), f.From+" "+f.Source+" "+f.Destination)
 			if t.Topology != nil {
 				key += " " + t.Treatment
 			}
@@ -321,13 +320,7 @@ func interfaceUse(run *record.Run, focus Question, selected func(*record.Trial) 
 }
 
 func busy(loads []float64) int {
-	n := 0
-	for _, l := range loads {
-		if l > 0 && l >= busyShare*slices.Max(loads) {
-			n++
-		}
-	}
-	return n
+	return lists.Count(loads, func(l float64) bool { return l > 0 && l >= busyShare*slices.Max(loads) })
 }
 
 // came describes how many interfaces a treatment's trials used if chance decides it. varied is true

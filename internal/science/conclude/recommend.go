@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 )
 
@@ -67,12 +68,9 @@ func combinations(conditions []record.ConditionResult) (rows []combination) {
 
 // improves returns the number of conditions in which the combination is shown to improve.
 func (r combination) improves() (n int) {
-	for _, c := range r.at {
-		if c.Effect != nil && c.Effect.Verdict == record.Improves {
-			n++
-		}
-	}
-	return n
+	return lists.Count(r.at, func(c *record.Candidate) bool {
+		return c.Effect != nil && c.Effect.Verdict == record.Improves
+	})
 }
 
 // ahead reports whether in some condition the combination is shown to do more than the other or, in

@@ -1,6 +1,7 @@
 package conclude
 
 import (
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
@@ -29,10 +30,7 @@ func others(run *record.Run, inference *stats.Inference, t *record.Treatment, tr
 	if e := estimated(run, inference, t.Name, metric.Lost); e.Trials > 0 {
 		t.LostShare = &e.Mean
 	}
-	var latencies []*record.Distribution
-	for _, trial := range trials {
-		latencies = append(latencies, trial.Latency)
-	}
+	latencies := lists.Map(trials, func(trial record.Trial) *record.Distribution { return trial.Latency })
 	// What can no longer be added up is still shown trial by trial.
 	if together, err := stats.Together(latencies...); err == nil && together != nil {
 		together.Histogram = nil

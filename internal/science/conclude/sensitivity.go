@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
@@ -40,10 +41,7 @@ func sensitivity(run *record.Run) *record.Sensitivity {
 	if r.Signed || slices.ContainsFunc(run.Trials, few) {
 		return nil
 	}
-	var tried []map[string]string
-	for _, t := range run.Treatments {
-		tried = append(tried, t.Levels)
-	}
+	tried := lists.Map(run.Treatments, func(t record.Treatment) map[string]string { return t.Levels })
 	levels, treatments := record.Contrasts(run.Factors, tried, run.Design.Partial)
 	scatters, chance := scattersOf(run, r, slices.Concat(levels, treatments))
 	if len(scatters) == 0 {

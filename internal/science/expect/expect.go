@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
@@ -97,19 +98,13 @@ func lacking(m metric.Metric, of metric.Setup) string {
 
 // String returns the conditions, separated by commas.
 func (e Expectation) String() string {
-	var texts []string
-	for _, c := range e {
-		texts = append(texts, c.text)
-	}
+	texts := lists.Map(e, func(c condition) string { return c.text })
 	return strings.Join(texts, ", ")
 }
 
 // Metrics returns the names of the metrics in the conditions.
 func (e Expectation) Metrics() (names []string) {
-	for _, c := range e {
-		names = append(names, c.metric.Name)
-	}
-	return names
+	return lists.Map(e, func(c condition) string { return c.metric.Name })
 }
 
 // Needs returns how many requests it takes to decide all conditions; 0 if none is on a percentile.

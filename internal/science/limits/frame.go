@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 )
 
@@ -129,11 +130,7 @@ func (f Frame) Payload() int {
 // Wire returns how many bytes of the link's rate a full frame takes; for a datagram in several
 // packets, what these take together.
 func (f Frame) Wire() int {
-	wire := 0
-	for _, p := range f.Parts() {
-		wire += p.Bytes
-	}
-	return wire
+	return lists.Sum(f.Parts(), func(p Part) int { return p.Bytes })
 }
 
 // sizes returns the size of a frame's IP packet as last. For a datagram in several packets it is

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -171,10 +172,7 @@ func flows(is func(trial, record.Flow) bool) func(trial) []reading {
 // hosts returns a sign that has a figure for each host.
 func hosts(of func(netstate.HostReading) float64) func(trial) []reading {
 	return func(t trial) (list []reading) {
-		for _, h := range t.Hosts {
-			list = append(list, reading{h.Host, of(h)})
-		}
-		return list
+		return lists.Map(t.Hosts, func(h netstate.HostReading) reading { return reading{h.Host, of(h)} })
 	}
 }
 
@@ -207,10 +205,7 @@ func resent(m hostload.Machine) float64 {
 }
 
 func stolen(m hostload.Machine) (share float64) {
-	for _, c := range m.CPUs {
-		share += c.Steal / float64(len(m.CPUs))
-	}
-	return share
+	return lists.Sum(m.CPUs, func(c hostload.CPU) float64 { return c.Steal / float64(len(m.CPUs)) })
 }
 
 // busy returns the machine's own load, without what a hypervisor took.
@@ -221,10 +216,7 @@ func counter(name string) func(netstate.HostReading) float64 {
 }
 
 func interfaceDrops(h netstate.HostReading) (packets float64) {
-	for _, d := range h.Deltas() {
-		packets += d.RxLost + d.TxLost
-	}
-	return packets
+	return lists.Sum(h.Deltas(), func(d netstate.InterfaceDelta) float64 { return d.RxLost + d.TxLost })
 }
 
 // qdiscDrops counts the packets dropped by qdiscs that queue packets or, if queues is false, by

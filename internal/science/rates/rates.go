@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
@@ -50,11 +51,7 @@ func Of(r Readings) record.HostSample {
 	observed.OverS = s.WindowS
 	e := diagnose.Hosts([]netstate.HostSnapshot{observed})
 	s.Findings = e.Findings[:min(len(e.Findings), mostFindings)]
-	for _, d := range e.Drops {
-		if !d.Boot {
-			s.Drops = append(s.Drops, d)
-		}
-	}
+	s.Drops = append(s.Drops, lists.Where(e.Drops, func(d record.Drop) bool { return !d.Boot })...)
 	s.Interfaces = interfaces(*host, s.Drops)
 	s.CPUs = cpus(r.Before, r.Now, s.WindowS)
 	s.Queues = slices.Concat(qdiscs(r.Before, r.Now, s.WindowS), nicQueues(r.State.State.NICs))
@@ -179,12 +176,7 @@ func of(host netstate.HostReading, name string) netstate.HostReading {
 }
 
 func selected[T any](list []T, is func(T) bool) (of []T) {
-	for _, one := range list {
-		if is(one) {
-			of = append(of, one)
-		}
-	}
-	return of
+	return lists.Where(list, func(one T) bool { return is(one) })
 }
 
 func cpus(before, now netstate.Reading, windowS float64) []record.CPURates {

@@ -13,6 +13,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -343,10 +344,7 @@ func without(list, other []setting.Setting) (rest []setting.Setting) {
 }
 
 func single(list []setting.Setting) (changes []setting.Change) {
-	for _, s := range list {
-		changes = append(changes, s.Changes()...)
-	}
-	return changes
+	return lists.Flat(list, setting.Setting.Changes)
 }
 
 // options records a level's options of flows in fix.Programs, and returns the settings that make
@@ -414,10 +412,7 @@ func host(t *topology.Topology, name string) hostconfig.Host {
 	made := hostconfig.Host{Name: name}
 	if h, ok := t.Host(name); ok {
 		for _, p := range h.Interfaces {
-			var prefixes []netip.Prefix
-			for _, a := range p.Addresses {
-				prefixes = append(prefixes, a.Prefix())
-			}
+			prefixes := lists.Map(p.Addresses, topology.Address.Prefix)
 			made.Interfaces = append(made.Interfaces, hostconfig.Interface{Name: p.Name, Prefixes: prefixes})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/apart"
@@ -120,8 +121,5 @@ func places(t *record.Trial, lost int64, sent float64, buffered map[string]int64
 }
 
 func backlog(r netstate.Reading) (dropped int64) {
-	for _, s := range r.Softnet {
-		dropped += int64(s.Dropped)
-	}
-	return dropped
+	return lists.Sum(r.Softnet, func(s netstate.SoftnetCounters) int64 { return int64(s.Dropped) })
 }

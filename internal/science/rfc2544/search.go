@@ -18,6 +18,7 @@
 package rfc2544
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -125,10 +126,7 @@ func asked(rate float64) float64 {
 }
 
 func level(t record.LossTrial) float64 {
-	if t.AskedBps == 0 {
-		return unbounded
-	}
-	return t.AskedBps
+	return cmp.Or(t.AskedBps, unbounded)
 }
 
 // offered returns the rate that a trial stands for: the rate that was requested, or what was sent

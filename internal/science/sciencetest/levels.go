@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -41,10 +42,7 @@ func Factorial(run *record.Run, blocks int, trial func(levels map[string]string,
 
 // Named returns levels that have only a name.
 func Named(names ...string) (levels []record.Level) {
-	for _, name := range names {
-		levels = append(levels, record.Level{Name: name})
-	}
-	return levels
+	return lists.Map(names, func(name string) record.Level { return record.Level{Name: name} })
 }
 
 // Levels returns a run of treatments over conditions and levels, with the given goodputs in each

@@ -1,6 +1,8 @@
 package sciencetest
 
 import (
+	"cmp"
+
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 )
@@ -48,10 +50,7 @@ func Beside(run *record.Run, latency map[string]string) {
 		record.Inconclusive: 1.2}
 	for i := range run.Effects {
 		e := &run.Effects[i]
-		verdict := latency[e.To]
-		if verdict == "" {
-			verdict = record.NoDifference
-		}
+		verdict := cmp.Or(latency[e.To], record.NoDifference)
 		b := LevelEffect(e.To, verdict, ratios[verdict])
 		if verdict == Slight {
 			b = LevelEffect(e.To, record.Worsens, 1.05)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 )
@@ -59,10 +60,7 @@ type comparison struct {
 
 // comparisons returns the contrasts of a run with their trials.
 func comparisons(run *record.Run) (levels, treatments []comparison) {
-	var tried []map[string]string
-	for _, t := range run.Trials {
-		tried = append(tried, t.Levels)
-	}
+	tried := lists.Map(run.Trials, func(t record.Trial) map[string]string { return t.Levels })
 	of := func(contrasts []record.Contrast) (list []comparison) {
 		for _, c := range contrasts {
 			made := comparison{

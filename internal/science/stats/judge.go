@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 )
@@ -45,12 +46,7 @@ func (c estimators) judge(base, level Side, r metric.Metric, confidence, margin 
 		}
 		return out
 	}
-	zeros := 0
-	for _, v := range base.Values {
-		if v <= 0 {
-			zeros++
-		}
-	}
+	zeros := lists.Count(base.Values, func(v float64) bool { return v <= 0 })
 	var size Interval
 	none, matters := 1.0, margin
 	if r.Signed || zeros > 0 {

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 )
@@ -161,10 +162,7 @@ func (s Side) Estimate(e *record.ResponseEstimate, confidence float64) {
 // share returns the interval of the mean that follows from where values lie between least and most;
 // width is the distance between these.
 func (s Side) share(width, confidence float64) (low, high float64) {
-	sum := 0.0
-	for _, v := range s.Values {
-		sum += (v - s.least) / width
-	}
+	sum := lists.Sum(s.Values, func(v float64) float64 { return (v - s.least) / width })
 	low, high = Share(sum, len(s.Values), confidence)
 	return s.least + low*width, s.least + high*width
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/fact"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -66,11 +67,7 @@ const (
 // without the records that they need, such as samples of a very short window, are left out, not
 // passed.
 func Trial(t record.Trial, over *topology.Topology) []record.Check {
-	var checks []record.Check
-	for _, j := range judge(t, over) {
-		checks = append(checks, j.Check)
-	}
-	return checks
+	return lists.Map(judge(t, over), func(j judged) record.Check { return j.Check })
 }
 
 // Run checks all trials of a run. Every failed check is returned. A check that no trial failed is
@@ -108,10 +105,7 @@ func Run(trials []record.Trial, over *topology.Topology) []record.Check {
 		c.Trial = 0
 		checks = append(checks, c)
 	}
-	repeated := 0
-	for _, t := range trials {
-		repeated += t.Repeated
-	}
+	repeated := lists.Sum(trials, func(t record.Trial) int { return t.Repeated })
 	if i := slices.IndexFunc(checks, func(c record.Check) bool { return c.Check == Steal }); i >= 0 {
 		checks[i].Repeated = repeated
 	}
@@ -161,10 +155,7 @@ func unevaluated(check, host string, why any) judged {
 
 // facts returns facts about a host; empty: about none.
 func facts(host string, list ...any) (facts []fact.Fact) {
-	for _, one := range list {
-		facts = append(facts, fact.Fact{Host: host, Is: one})
-	}
-	return facts
+	return lists.Map(list, func(one any) fact.Fact { return fact.Fact{Host: host, Is: one} })
 }
 
 // view is a trial with values that several checks need.

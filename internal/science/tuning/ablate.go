@@ -13,6 +13,7 @@ import (
 	"maps"
 	"slices"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
@@ -67,12 +68,7 @@ func Judge(run *record.Run, settings []record.TuneSetting, accept Accepted) *rec
 // effect of the list is the effect of the setting. It returns false if the run has levels
 // for parts of a longer list, even if it tried only one.
 func listIsOne(run *record.Run, settings []record.TuneSetting) bool {
-	n := 0
-	for _, s := range settings {
-		if s.Verdict != record.NotTried {
-			n++
-		}
-	}
+	n := lists.Count(settings, func(s record.TuneSetting) bool { return s.Verdict != record.NotTried })
 	return n == 1 && !slices.ContainsFunc(factor(run).Levels, func(l record.Level) bool { return l.Part != "" })
 }
 

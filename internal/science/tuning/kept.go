@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/source"
@@ -55,10 +56,7 @@ func Kept(t *record.Tune, ended bool) record.Proven {
 			p.Added = append(p.Added, s.Key)
 		}
 		if s.Beside != nil {
-			if p.Beside == nil {
-				p.Beside = map[string]*record.Effect{}
-			}
-			p.Beside[s.Key] = s.Beside
+			lists.Put(&p.Beside, s.Key, s.Beside)
 		}
 	}
 	return p
@@ -112,10 +110,7 @@ func noted(made *record.Run, p *record.Proven, proof *record.Run) (*Found, error
 	list := factor(proof)
 	for _, f := range s.Factors {
 		for _, level := range f.Levels {
-			var keys []string
-			for _, one := range settingsOf(level) {
-				keys = append(keys, one.Key)
-			}
+			keys := lists.Map(settingsOf(level), func(one record.TuneSetting) string { return one.Key })
 			e := effect(proof, list, level.Name)
 			if f.Name != list.Name || e == nil || level.Against != "" || p.Level != "" && p.Level != level.Name ||
 				!equal(keys, p.Settings) {

@@ -3,6 +3,7 @@ package tuning
 import (
 	"errors"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 )
@@ -114,10 +115,7 @@ func (s *Enough) lost(run *record.Run, set settingfile.Set) loss {
 		case of == e:
 			return sure
 		case len(out) == 1:
-			if s.beside == nil {
-				s.beside = map[string]*record.Effect{}
-			}
-			s.beside[out[0]] = of
+			lists.Put(&s.beside, out[0], of)
 		}
 		return elsewhere
 	}

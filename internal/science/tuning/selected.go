@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/opsystem"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
@@ -214,10 +215,7 @@ func Worthwhile(s *record.TuneSetting, l settingfile.Line, applied []record.Appl
 	searched bool) bool {
 	changes := false
 	for _, a := range applied {
-		if s.Prior == nil {
-			s.Prior = map[string]string{}
-		}
-		s.Prior[a.Host] = a.Prior
+		lists.Put(&s.Prior, a.Host, a.Prior)
 		changes = changes || a.Prior != a.New
 	}
 	switch {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
@@ -333,10 +334,7 @@ func (c *checker) sizes(l settingfile.Line, p *parameter, n []int64) {
 }
 
 func each(numbers []int64, of func(int64) int64) (list []int64) {
-	for _, n := range numbers {
-		list = append(list, of(n))
-	}
-	return list
+	return lists.Map(numbers, func(n int64) int64 { return of(n) })
 }
 
 func spaced(numbers []int64) string { return strings.Trim(fmt.Sprint(numbers), "[]") }

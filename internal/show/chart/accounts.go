@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/limits"
@@ -146,10 +147,7 @@ func reportedBps(t *record.Trial) float64 {
 // senderMean returns the goodput counted at the sender up to the last write.
 func senderMean(v *view.View, treatment string) (mean float64) {
 	trials := v.Run.TrialsOf(treatment)
-	for _, t := range trials {
-		mean += t.SenderReportedBps / float64(len(trials))
-	}
-	return mean
+	return lists.Sum(trials, func(t *record.Trial) float64 { return t.SenderReportedBps / float64(len(trials)) })
 }
 
 func accountsTitle(v *view.View, factor record.Factor, list []account, limit float64) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/show/figure"
@@ -69,10 +70,7 @@ func newPathDrawing(trial *record.Trial, base *topology.Topology, focus string) 
 			seen[key] = true
 			paths, _ := whole.Paths(f.From, from, to)
 			for _, path := range paths {
-				var texts []string
-				for _, end := range path {
-					texts = append(texts, end.String())
-				}
+				texts := lists.Map(path, topology.End.String)
 				add(texts)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/show/export"
@@ -22,11 +23,7 @@ type loadSeries struct {
 }
 
 func (l loadSeries) mean() float64 {
-	sum := 0.0
-	for _, v := range l.bps {
-		sum += v / float64(len(l.bps))
-	}
-	return sum
+	return lists.Sum(l.bps, func(v float64) float64 { return v / float64(len(l.bps)) })
 }
 
 // spread returns the largest deviation of the load from its mean, relative to the mean.

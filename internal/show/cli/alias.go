@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"linerate/internal/host/apply"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/message"
 	model "linerate/internal/model/setting"
 	"linerate/internal/model/source"
@@ -77,10 +78,7 @@ func (f *aliasFlags) parse() (problems []error) {
 
 // addresses returns the addresses that are added.
 func (f *aliasFlags) addresses() (list []netip.Addr) {
-	for _, s := range f.all {
-		list = append(list, s.Address.Address.Addr())
-	}
-	return list
+	return lists.Map(f.all, func(s model.Setting) netip.Addr { return s.Address.Address.Addr() })
 }
 
 // while adds the addresses, runs a command and removes them. name becomes part of the journal's

@@ -7,6 +7,7 @@ import (
 	"linerate/internal/control/run"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
@@ -151,12 +152,8 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 			}
 			made.Flows = append(made.Flows, planned)
 		}
-		for _, e := range t.Workload.Events {
-			made.Events = append(made.Events, e.String())
-		}
-		for _, a := range t.Attacks {
-			made.Attacks = append(made.Attacks, a.String())
-		}
+		made.Events = append(made.Events, lists.Map(t.Workload.Events, study.Event.String)...)
+		made.Attacks = append(made.Attacks, lists.Map(t.Attacks, study.PlannedAttack.String)...)
 		limit := limits.Network{Topology: s.Topology.With(t.Settings)}.Planned(t.Flows)
 		made.LimitBps, made.Limit, made.LimitWhy = limit.Bps, limit.Limit, wording.Limit(limit.Limit, "")
 		d.Treatments = append(d.Treatments, made)
@@ -165,10 +162,7 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 		d.Warnings = append(d.Warnings, text)
 	}
 	for block := 1; block <= d.Blocks && seed != 0; block++ {
-		var names []string
-		for _, i := range p.Order(block, seed) {
-			names = append(names, p.Treatments[i].Name)
-		}
+		names := lists.Map(p.Order(block, seed), func(i int) string { return p.Treatments[i].Name })
 		d.Order = append(d.Order, names)
 	}
 	return d

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/control/lab"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/opsystem"
 	"linerate/internal/model/study"
@@ -214,9 +215,7 @@ func studyHosts(flags *pflag.FlagSet, args []string) (names []string) {
 func studyLevels(flags *pflag.FlagSet, args []string) (names []string) {
 	if s := studyOf(flags, args); s != nil {
 		for _, f := range s.Factors {
-			for _, l := range f.Levels {
-				names = append(names, l.Name)
-			}
+			names = append(names, lists.Map(f.Levels, func(l study.Level) string { return l.Name })...)
 		}
 	}
 	return names
@@ -225,9 +224,7 @@ func studyLevels(flags *pflag.FlagSet, args []string) (names []string) {
 func studyParts(flags *pflag.FlagSet, args []string) []string {
 	names := []string{"all"}
 	if s := studyOf(flags, args); s != nil {
-		for _, p := range s.Design.Parts {
-			names = append(names, p.Name)
-		}
+		names = append(names, lists.Map(s.Design.Parts, func(p study.Part) string { return p.Name })...)
 	}
 	return names
 }
@@ -236,9 +233,7 @@ func studyParts(flags *pflag.FlagSet, args []string) []string {
 func assignments(*pflag.FlagSet, []string) []string {
 	list := []string{"workload.duration=", "workload.warmup=", "workload.interval=", "design.replicates=",
 		"design.until=", "design.budget=", "design.margin="}
-	for _, o := range flow.Options {
-		list = append(list, "workload."+o.Key+"=")
-	}
+	list = append(list, lists.Map(flow.Options, func(o *flow.Option) string { return "workload." + o.Key + "=" })...)
 	return list
 }
 
@@ -274,8 +269,5 @@ func interfaces(*pflag.FlagSet, []string) (names []string) {
 	if err != nil {
 		return nil
 	}
-	for _, i := range all {
-		names = append(names, i.Name+"=")
-	}
-	return names
+	return lists.Map(all, func(i net.Interface) string { return i.Name + "=" })
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
 	"linerate/internal/science/conclude"
@@ -73,9 +74,7 @@ type fixHost struct {
 
 func fixFormats() (names []string) {
 	names = []string{commandsFormat}
-	for _, f := range hostconfig.Formats {
-		names = append(names, f.Name)
-	}
+	names = append(names, lists.Map(hostconfig.Formats, func(f hostconfig.Format) string { return f.Name })...)
 	return names
 }
 
@@ -267,10 +266,7 @@ func (f fixFlags) onHost(fix *remedy.Fix) error {
 	if f.host == "" {
 		return nil
 	}
-	var names []string
-	for _, h := range fix.Hosts {
-		names = append(names, h.Name)
-	}
+	names := lists.Map(fix.Hosts, func(h hostconfig.Host) string { return h.Name })
 	for _, flush := range fix.Flushes {
 		names = words.Distinct(names, flush.Host)
 	}
@@ -396,12 +392,9 @@ func (f fixFlags) unmapped(fix *remedy.Fix) (list []remedy.Name) {
 	flushes := func(n remedy.Name) bool {
 		return slices.ContainsFunc(fix.Flushes, func(flush remedy.Flush) bool { return flush.Host == n.Host })
 	}
-	for _, n := range fix.Unmapped {
-		if fix.Lab && (f.host == "" || n.Host == f.host || flushes(n)) {
-			list = append(list, n)
-		}
-	}
-	return list
+	return lists.Where(fix.Unmapped, func(n remedy.Name) bool {
+		return fix.Lab && (f.host == "" || n.Host == f.host || flushes(n))
+	})
 }
 
 // remarkUnmapped prints which names of the lab the output still contains, and how to replace them,

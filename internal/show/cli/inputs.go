@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"linerate/internal/control/archive"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/pasted"
 	"linerate/internal/model/record"
@@ -217,10 +218,7 @@ func (in *inputs) keep(file, kind string, a *archive.Archive, err error) error {
 		in.snapshots = append(in.snapshots, snapshot)
 	}
 	in.add(pasted.ParseMembers(a.Members, file))
-	var of []string
-	for _, s := range in.snapshots[before:] {
-		of = append(of, s.Reading.Host)
-	}
+	of := lists.Map(in.snapshots[before:], func(s netstate.HostSnapshot) string { return s.Reading.Host })
 	if n := len(a.Snapshots); n > 0 {
 		kind += " with " + words.Count(n, "snapshot")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/control/measure"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 )
 
 // iperf3Option describes an option of iperf3, and what corresponds to it here.
@@ -241,12 +242,7 @@ func (l *iperf3Like) apply(spec *flow.Spec, given func(string) bool) (problems [
 }
 
 func count(conditions ...bool) (n int) {
-	for _, c := range conditions {
-		if c {
-			n++
-		}
-	}
-	return n
+	return lists.Count(conditions, func(c bool) bool { return c })
 }
 
 // withServer puts the address of --server before the others, unless it is one of them.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"linerate/internal/control/lab"
 	"linerate/internal/host/linkemu"
 	"linerate/internal/kernel/file"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/source"
 	"linerate/internal/model/topology"
 	"linerate/internal/show/document"
@@ -204,10 +206,7 @@ func describeLab(t *topology.Topology) document.Document {
 
 // someAddresses lists an interface's addresses; of many, only the first ones.
 func someAddresses(all []topology.Address) string {
-	var words []string
-	for _, a := range all {
-		words = append(words, a.String())
-	}
+	words := lists.Map(all, topology.Address.String)
 	return strings.Join(source.Some(words, 3), " ")
 }
 
@@ -243,10 +242,7 @@ func newLabShellCommand(s streams) *cobra.Command {
 		Short: "Open a shell in a host of a lab that is up",
 		Args:  exactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			shell := os.Getenv("SHELL")
-			if shell == "" {
-				shell = "/bin/sh"
-			}
+			shell := cmp.Or(os.Getenv("SHELL"), "/bin/sh")
 			return execInLab(s, name, args[0], []string{shell})
 		},
 	}

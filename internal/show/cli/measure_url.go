@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/source"
 )
 
@@ -98,8 +99,5 @@ func (f *measureFlags) foreignProblems(addresses []string) (problems []error) {
 }
 
 func withSlashes(schemes []string) (list []string) {
-	for _, s := range schemes {
-		list = append(list, s+"://")
-	}
-	return list
+	return lists.Map(schemes, func(s string) string { return s + "://" })
 }

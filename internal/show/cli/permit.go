@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/control/permitted"
 	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
@@ -102,10 +103,7 @@ func builtInCommands() (list []topology.Command) {
 // commandLines has one line for each command; of many, only the first ones.
 func commandLines(commands []topology.Command) string {
 	const most = 20
-	var lines []string
-	for _, c := range commands {
-		lines = append(lines, "  "+c.Node+": "+commandText(c))
-	}
+	lines := lists.Map(commands, func(c topology.Command) string { return "  " + c.Node + ": " + commandText(c) })
 	return strings.Join(source.Some(lines, most), "\n")
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/host/apply"
+	"linerate/internal/model/lists"
 	"linerate/internal/show/text"
 )
 
@@ -63,12 +64,7 @@ repeated.`,
 				}
 			}
 			failed = append(failed, s.answer(asJSON, all, func(w io.Writer) error { return printRecovery(w, all) }))
-			kept := 0
-			for _, c := range all.Changes {
-				if c.Result == apply.Kept {
-					kept++
-				}
-			}
+			kept := lists.Count(all.Changes, func(c apply.Recovered) bool { return c.Result == apply.Kept })
 			if kept > 0 {
 				failed = append(failed, fmt.Errorf("%d of %d changes could not be undone", kept, len(all.Changes)))
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
 	"linerate/internal/show/document"
@@ -26,10 +27,7 @@ func Effects(v *view.View) *document.Table {
 			{Head: "at", Wrap: true},
 			{Head: "ratio", Align: document.Ratio}, {Head: "p", Align: document.Right},
 			{Head: "blocks", Align: document.Right}}}
-	var labels []string
-	for _, m := range v.Measures {
-		labels = append(labels, m.Label)
-	}
+	labels := lists.Map(v.Measures, func(m *view.Measure) string { return m.Label })
 	several := len(labels) > 1
 	if several {
 		t.Columns = append([]document.Column{{Head: "of"}}, t.Columns...)
@@ -37,10 +35,7 @@ func Effects(v *view.View) *document.Table {
 	for _, e := range v.Effects() {
 		m := v.MeasureOf(&e)
 		size, interval := m.Against(&e)
-		var at []string
-		for _, name := range slices.Sorted(maps.Keys(e.At)) {
-			at = append(at, e.At[name])
-		}
+		at := lists.Map(slices.Sorted(maps.Keys(e.At)), func(name string) string { return e.At[name] })
 		cells := append(document.Cells(e.Factor, e.From, e.To, strings.Join(at, ", ")),
 			document.Cell{Text: size, Interval: interval, Verdict: e.Verdict, Remark: e.Why})
 		cells = append(cells, document.Cells(probability(e.P), fmt.Sprint(e.Blocks))...)

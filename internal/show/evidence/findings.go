@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/show/document"
 	"linerate/internal/show/export"
@@ -191,10 +192,7 @@ func together(group []record.Finding, all bool) record.Finding {
 			}
 			f.Evidence = append(f.Evidence, line)
 		}
-		var own []string
-		for _, line := range g.Fix {
-			own = append(own, strings.TrimPrefix(line, "on "+g.Host+": "))
-		}
+		own := lists.Map(g.Fix, func(line string) string { return strings.TrimPrefix(line, "on "+g.Host+": ") })
 		same = same && (n == 0 || slices.Equal(own, fix))
 		fix, f.Fix = own, append(f.Fix, g.Fix...)
 	}
@@ -204,9 +202,7 @@ func together(group []record.Finding, all bool) record.Finding {
 	}
 	if same {
 		f.Fix = nil
-		for _, line := range fix {
-			f.Fix = append(f.Fix, "on each: "+line)
-		}
+		f.Fix = append(f.Fix, lists.Map(fix, func(line string) string { return "on each: " + line })...)
 	}
 	return f
 }

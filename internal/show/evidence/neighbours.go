@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -96,11 +97,7 @@ func (r reader) wrongEntries(t *record.Treatment) (wrong, judged, all int) {
 	for _, h := range hosts {
 		wrong += h.Wrong
 		all += len(h.Rows)
-		for _, row := range h.Rows {
-			if row.Judged {
-				judged++
-			}
-		}
+		judged += lists.Count(h.Rows, func(row neighbourRow) bool { return row.Judged })
 	}
 	return wrong, judged, all
 }
@@ -327,9 +324,6 @@ func (r reader) wrong(n netstate.Neighbour) bool {
 }
 
 func ends(list []topology.End) string {
-	var names []string
-	for _, e := range list {
-		names = append(names, e.String())
-	}
+	names := lists.Map(list, topology.End.String)
 	return strings.Join(names, ", ")
 }

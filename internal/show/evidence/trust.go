@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/show/document"
 	"linerate/internal/show/words"
@@ -98,10 +99,7 @@ func contradicted(run *record.Run) string {
 
 // CheckNames joins the names of checks.
 func CheckNames(failures []Failure) string {
-	var names []string
-	for _, f := range failures {
-		names = append(names, f.Check)
-	}
+	names := lists.Map(failures, func(f Failure) string { return f.Check })
 	return words.List(names)
 }
 

@@ -1,6 +1,11 @@
 package export
 
-import "linerate/internal/model/record"
+import (
+	"cmp"
+
+	"linerate/internal/model/lists"
+	"linerate/internal/model/record"
+)
 
 // switchRows adds rows for the ports of switches with the growth of their SNMP counters.
 func switchRows(run *record.Run, add func(...any)) {
@@ -10,10 +15,7 @@ func switchRows(run *record.Run, add func(...any)) {
 				add(switchRow(s, record.SwitchPort{}, s.Missing)...)
 			}
 			for _, p := range s.Ports {
-				missing := s.Missing
-				if p.Missing != "" {
-					missing = p.Missing
-				}
+				missing := cmp.Or(p.Missing, s.Missing)
 				add(switchRow(s, p, missing)...)
 			}
 		}
@@ -26,8 +28,6 @@ func switchRow(s record.SwitchReading, p record.SwitchPort, missing string) []an
 		return append(row, make([]any, 2+len(p.Counters.Each()))...)
 	}
 	row = append(row, p.Seconds(), p.DoubtS)
-	for _, c := range p.Counters.Each() {
-		row = append(row, *c)
-	}
+	row = append(row, lists.Map(p.Counters.Each(), func(c *uint64) any { return *c })...)
 	return row
 }

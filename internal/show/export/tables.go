@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
@@ -44,9 +45,7 @@ var Tables = []Table{
 	{"trials", "one row per trial: its levels, goodput, limit", func(run *record.Run) []string {
 		columns := withLevels(run, "run trial block treatment",
 			"started window_s limit_bps sender_reported_bps flows unconnected failed_checks")
-		for _, r := range metric.Responses() {
-			columns = append(columns, r.Column())
-		}
+		columns = append(columns, lists.Map(metric.Responses(), metric.Metric.Column)...)
 		columns = append(columns, "tool_sum_bps", "surplus_bps", "predicted_surplus_bps", "unsent_bytes", "remade")
 		for _, r := range percentileResponses() {
 			columns = append(columns, r.Name+"_rank")
@@ -122,11 +121,7 @@ func noteRows(run *record.Run, add func(values ...any)) {
 
 // Names returns the names of the tables.
 func Names() []string {
-	var names []string
-	for _, t := range Tables {
-		names = append(names, t.Name)
-	}
-	return names
+	return lists.Map(Tables, func(t Table) string { return t.Name })
 }
 
 // Find returns the table with the given name.

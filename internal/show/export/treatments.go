@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 )
@@ -11,18 +12,13 @@ import (
 // withLevels returns columns including one for each factor.
 func withLevels(run *record.Run, before, after string) []string {
 	columns := strings.Fields(before)
-	for _, f := range run.Factors {
-		columns = append(columns, f.Name)
-	}
+	columns = append(columns, lists.Map(run.Factors, func(f record.Factor) string { return f.Name })...)
 	return append(columns, strings.Fields(after)...)
 }
 
 // levels returns the values of the factors' columns.
 func levels(run *record.Run, of map[string]string) (values []any) {
-	for _, f := range run.Factors {
-		values = append(values, of[f.Name])
-	}
-	return values
+	return lists.Map(run.Factors, func(f record.Factor) any { return of[f.Name] })
 }
 
 func treatmentRows(run *record.Run, add func(...any)) {

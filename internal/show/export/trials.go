@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
@@ -165,10 +166,7 @@ func findMaxRows(run *record.Run, add func(...any)) {
 			return
 		}
 		for i, s := range wording.FindMax(t.FindMax).Trials {
-			var got []string
-			for _, c := range s.Conditions {
-				got = append(got, c.Condition+": "+c.Got)
-			}
+			got := lists.Map(s.Conditions, func(c record.Condition) string { return c.Condition + ": " + c.Got })
 			add(i+1, s.AskedPerS, s.AnsweredPerS, s.WindowS, s.Lengthened, s.Confirms, s.Pass, s.FailedBy,
 				strings.Join(got, "; "), s.Generator)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
@@ -108,10 +109,7 @@ func differences(c *record.Comparison, all bool) []document.Block {
 		return hosts
 	}
 	blocks := append(hosts, document.Prose{Text: "What else differs"})
-	var lines []string
-	for _, d := range c.Differences {
-		lines = append(lines, spellDifference(d))
-	}
+	lines := lists.Map(c.Differences, spellDifference)
 	if len(lines) > 0 {
 		blocks = append(blocks, document.Listing{Lines: lines})
 	}
@@ -132,10 +130,7 @@ const hostLinesShown = 12
 // also counters.
 func snapshotDifferences(c *record.Comparison, all bool) (blocks []document.Block) {
 	for _, d := range c.Snapshots {
-		var lines []string
-		for _, change := range d.Changes {
-			lines = append(lines, changeLine(change))
-		}
+		lines := lists.Map(d.Changes, changeLine)
 		if more := len(lines) - hostLinesShown; more > 1 && !all {
 			lines = append(lines[:hostLinesShown], fmt.Sprintf("… and %d more values with --all", more))
 		}

@@ -1,6 +1,7 @@
 package present
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -189,10 +190,7 @@ func origins(f ecmp.Forecast) (rows [][]string) {
 	if f.Distinct < f.Flows {
 		hashed := []string{"addresses", "addresses and ports", "inner addresses",
 			fmt.Sprintf("fields %#x", f.Fields)}[f.Policy]
-		policy := strconv.Itoa(f.Policy)
-		if f.Bond != "" {
-			policy = f.Bond
-		}
+		policy := cmp.Or(f.Bond, strconv.Itoa(f.Policy))
 		if f.Bond == layer2 {
 			hashed = "MAC addresses, as many pairs as --pairs"
 		}

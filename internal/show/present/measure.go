@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/show/document"
@@ -131,16 +132,9 @@ func endedAfter(why string, windowS, plannedS float64) string {
 }
 
 func measureTitle(m *export.Measurement) string {
-	n := 0
-	for _, d := range m.Directions {
-		n += d.Flows
-	}
+	n := lists.Sum(m.Directions, func(d export.Direction) int { return d.Flows })
 	at, with, others := m.Address, "", -1 // other addresses of the server
-	for _, a := range m.Addresses {
-		if a.Host == record.NodeServer {
-			others++
-		}
-	}
+	others += lists.Count(m.Addresses, func(a export.EndAddress) bool { return a.Host == record.NodeServer })
 	if others > 0 {
 		at += fmt.Sprintf(" and %d more", others)
 	}

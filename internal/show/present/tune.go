@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
@@ -174,10 +175,7 @@ func blocks(run *record.Run) string {
 // takenApart returns, for each condition, the effect of each setting of a list that the run takes
 // apart.
 func takenApart(run *record.Run) (tables []*document.Table) {
-	for _, result := range conclude.Lists(run) {
-		tables = append(tables, settings(result))
-	}
-	return tables
+	return lists.Map(conclude.Lists(run), settings)
 }
 
 // verdictsOnSettings is the order in which settings are listed, useful ones first.

@@ -1,11 +1,13 @@
 package top
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
 	"time"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 	"linerate/internal/show/text"
@@ -33,10 +35,7 @@ type section struct {
 func (v view) sample() record.HostSample { return v.host.Samples[v.at] }
 
 func (v view) clock(t time.Time) string {
-	zone := v.Zone
-	if zone == nil {
-		zone = time.UTC
-	}
+	zone := cmp.Or(v.Zone, time.UTC)
 	return t.In(zone).Format("15:04:05")
 }
 
@@ -60,10 +59,7 @@ func c(text string) cell { return cell{text: text} }
 // of the rows.
 func (v view) grid(columns []column, rows [][]cell) (head string, lines []string) {
 	widths := v.widths(columns)
-	var heads []cell
-	for _, col := range columns {
-		heads = append(heads, cell{col.head, text.Dim})
-	}
+	heads := lists.Map(columns, func(col column) cell { return cell{col.head, text.Dim} })
 	line := func(cells []cell) string {
 		var b strings.Builder
 		gap := ""

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/unit"
 	"linerate/internal/show/text"
 	"linerate/internal/show/words"
@@ -72,10 +73,7 @@ func (v view) laid(sections []section, room int) (lines []string) {
 			sections[i].lines, sections[i].head = nil, ""
 		}
 	}
-	gaps := 0
-	for _, s := range sections[min(1, len(sections)):] {
-		gaps += min(1, len(s.head))
-	}
+	gaps := lists.Sum(sections[min(1, len(sections)):], func(s section) int { return min(1, len(s.head)) })
 	for given := true; given && left > 0; {
 		given = false
 		for i, s := range sections {
@@ -126,12 +124,7 @@ func (v view) sections() (list []section) {
 	} else {
 		all = v.parts()
 	}
-	for _, s := range all {
-		if len(s.lines) > 0 {
-			list = append(list, s)
-		}
-	}
-	return list
+	return lists.Where(all, func(s section) bool { return len(s.lines) > 0 })
 }
 
 func (v view) parts() []section {

@@ -3,6 +3,7 @@ package view
 import (
 	"slices"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/show/number"
 )
@@ -13,10 +14,7 @@ func (v *View) AlongCurve() bool {
 	if len(v.Rows) == 0 || v.Baseline != nil {
 		return false
 	}
-	held := 0
-	for _, c := range v.HashedCurves() {
-		held += len(c.Groups)
-	}
+	held := lists.Sum(v.HashedCurves(), func(c Curve) int { return len(c.Groups) })
 	return held == len(v.Run.Treatments)
 }
 

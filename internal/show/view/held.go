@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/show/number"
 	"linerate/internal/show/wording"
@@ -109,10 +110,7 @@ func frequent(said map[string]int) []string {
 
 // Causes joins the words for what limited flows.
 func Causes(words []string) string {
-	var list []string
-	for _, w := range words {
-		list = append(list, cmp.Or(w, "not attributed"))
-	}
+	list := lists.Map(words, func(w string) string { return cmp.Or(w, "not attributed") })
 	return strings.Join(list, ", ")
 }
 

@@ -3,6 +3,7 @@ package view
 import (
 	"slices"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/show/words"
 )
@@ -64,13 +65,9 @@ func Load(p record.TreatmentInterface) float64 {
 // Carrying counts the interfaces that carry a significant share: a twentieth of their host's
 // traffic, or half of an equal share if there are many.
 func Carrying(ports []record.TreatmentInterface) int {
-	n := 0
-	for _, p := range ports {
-		if p.Share >= min(0.05, 0.5/float64(len(ports))) {
-			n++
-		}
-	}
-	return n
+	return lists.Count(ports, func(p record.TreatmentInterface) bool {
+		return p.Share >= min(0.05, 0.5/float64(len(ports)))
+	})
 }
 
 // InterfacesOf lists the interfaces of a host that have a share in a treatment, eth2 before eth10.
@@ -85,11 +82,9 @@ func InterfacesOf(t *record.Treatment, host string) []record.TreatmentInterface 
 		directed = directed || p.Host == host && p.Direction != ""
 		shared = shared || p.Host == host && p.Share > 0
 	}
-	for _, p := range t.Interfaces {
-		if p.Host == host && (p.Direction != "" || shared && !directed) {
-			out = append(out, p)
-		}
-	}
+	out = append(out, lists.Where(t.Interfaces, func(p record.TreatmentInterface) bool {
+		return p.Host == host && (p.Direction != "" || shared && !directed)
+	})...)
 	slices.SortStableFunc(out, func(a, b record.TreatmentInterface) int {
 		return words.Natural(a.Interface, b.Interface)
 	})

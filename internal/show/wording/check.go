@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/fact"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
@@ -67,10 +68,7 @@ func generatorCheck(c *record.GeneratorCheck, stored string) string {
 
 // Facts returns several facts as text, separated by semicolons.
 func Facts(list []fact.Fact) string {
-	var texts []string
-	for _, f := range list {
-		texts = append(texts, Fact(f))
-	}
+	texts := lists.Map(list, Fact)
 	return strings.Join(texts, "; ")
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/cause"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/opsystem"
 	"linerate/internal/model/pattern"
 	"linerate/internal/model/record"
@@ -51,12 +52,7 @@ var onlyLinux = pattern.MustCompile(`(?i)\b(?:ethtool|ip (?:-\S+ )*(?:a|addr|add
 
 // portable returns the lines that name nothing that only Linux has.
 func portable(lines []string) (kept []string) {
-	for _, line := range lines {
-		if !onlyLinux.MatchString(line) {
-			kept = append(kept, line)
-		}
-	}
-	return kept
+	return lists.Where(lines, func(line string) bool { return !onlyLinux.MatchString(line) })
 }
 
 // foreignFix returns the advice about a finding on a host of another system than Linux. None: there is no equivalent.

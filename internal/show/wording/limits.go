@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
@@ -19,16 +20,10 @@ func Limit(l record.Limit, stored string) string {
 	case l.None != "":
 		return noLimit(l)
 	case l.Directions != nil:
-		var each []string
-		for _, d := range l.Directions {
-			each = append(each, Limit(d, ""))
-		}
+		each := lists.Map(l.Directions, func(d record.Limit) string { return Limit(d, "") })
 		return "both directions: " + strings.Join(each, " + ")
 	}
-	var terms []string
-	for _, t := range l.Terms {
-		terms = append(terms, limitTerm(t))
-	}
+	terms := lists.Map(l.Terms, limitTerm)
 	text := strings.Join(terms, " + ")
 	if l.ServerCap {
 		text += ": the server's --max-rate"

@@ -8,6 +8,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/device"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -259,10 +260,7 @@ var _ = later(func() {
 func mbps(n int64) string { return unit.FormatRate(float64(n) * 1e6) }
 
 func tagsOf(a cause.Frames) (tags []device.VLAN) {
-	for _, tag := range a.Tags {
-		tags = append(tags, device.VLAN(tag))
-	}
-	return tags
+	return lists.Map(a.Tags, func(tag int) device.VLAN { return device.VLAN(tag) })
 }
 
 // negotiating reports whether a finding's evidence says that the NIC negotiates its link.
@@ -299,10 +297,7 @@ func says(l fact.LLDP) string {
 	case l.PVID > 0:
 		return fmt.Sprintf("VLAN %d without a tag (PVID)", l.PVID)
 	case len(l.VLANs) > 0:
-		var list []string
-		for _, n := range l.VLANs {
-			list = append(list, fmt.Sprint(n))
-		}
+		list := lists.Map(l.VLANs, func(n int) string { return fmt.Sprint(n) })
 		return "VLANs " + some(list)
 	}
 	return l.Media

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/hint"
 	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -19,10 +20,7 @@ import (
 
 // Next returns what to do about what held a flow back (bottleneck.Next), a line for each step.
 func Next(t *record.Trial, f record.Flow, over *topology.Topology, server string) (lines []string) {
-	for _, s := range bottleneck.Next(t, f, over, server) {
-		lines = append(lines, Step(s, false)...)
-	}
-	return lines
+	return lists.Flat(bottleneck.Next(t, f, over, server), func(s record.Step) []string { return Step(s, false) })
 }
 
 // NextOf returns what to do about what held the flows of a window back: of each cause, direction and

@@ -3,6 +3,7 @@ package wording
 import (
 	"slices"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/science/diagnose/rule"
@@ -92,12 +93,7 @@ func Renewed(run *record.Run, again []record.Finding) []record.Finding {
 }
 
 func count(list []record.Finding, of func(record.Finding) bool) (n int) {
-	for _, f := range list {
-		if of(f) {
-			n++
-		}
-	}
-	return n
+	return lists.Count(list, func(f record.Finding) bool { return of(f) })
 }
 
 // Rules returns the descriptions of the rules, with the text about when each finds something.

@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 )
 
@@ -96,10 +97,7 @@ var _ = later(func() {
 		return strings.TrimSuffix(fmt.Sprintf("%s.%s: %s, %s", host, a.Interface, a.Prefix, a.MAC), ", ")
 	})
 	spell(func(_ string, s fact.SameMAC) string {
-		var names []string
-		for _, e := range s.Ends {
-			names = append(names, end(e))
-		}
+		names := lists.Map(s.Ends, end)
 		return some(names) + ": " + s.MAC
 	})
 	spell(func(_ string, m fact.MTUs) string {

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"linerate/internal/model/lists"
 )
 
 // table has texts by what they are about. A program that starts, such as the agent of a host, needs none of them,
@@ -31,10 +33,7 @@ func (t *table[K, V]) set(key K, row V) {
 	if _, has := t.rows[key]; has {
 		panic(fmt.Sprintf("wording: %v has words twice", key))
 	}
-	if t.rows == nil {
-		t.rows = map[K]V{}
-	}
-	t.rows[key] = row
+	lists.Put(&t.rows, key, row)
 }
 
 // of returns a row. False: there is none.

@@ -1,6 +1,7 @@
 package wording
 
 import (
+	"cmp"
 	"fmt"
 
 	"linerate/internal/model/cause"
@@ -51,10 +52,7 @@ var _ = later(func() {
 		return fmt.Sprintf("%s.%s holds the address, and is down", host, d.Interface)
 	})
 	spell(func(host string, m fact.MisledBy) string {
-		whose := m.Whose
-		if whose == "" {
-			whose = "no interface that is known"
-		}
+		whose := cmp.Or(m.Whose, "no interface that is known")
 		return fmt.Sprintf("%s holds %s at %s (%s), which belongs to %s; the address is at %s", host, m.Address, m.MAC,
 			m.State, whose, m.Right)
 	})

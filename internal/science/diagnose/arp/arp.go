@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
@@ -155,12 +156,7 @@ func seen(f facts.Trial, h *facts.Host) bool {
 // addressed to it.
 func takesMore(f facts.Trial, h *facts.Host, p *facts.Interface) (taken fact.Taken, more bool) {
 	addressed := f.AddressShares(h, true)
-	var among []*facts.Interface
-	for _, o := range h.Interfaces {
-		if addressed[o] > 0 || o == p {
-			among = append(among, o)
-		}
-	}
+	among := lists.Where(h.Interfaces, func(o *facts.Interface) bool { return addressed[o] > 0 || o == p })
 	took := h.Share(p, among, func(d netstate.InterfaceDelta) float64 { return d.RxBytes })
 	return fact.Taken{Interface: p.Name, Took: took, Meant: addressed[p]}, took >= addressed[p]+facts.Excess
 }

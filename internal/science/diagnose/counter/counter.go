@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
@@ -221,8 +222,5 @@ func recycled(h *facts.Host) (list []any, found bool) {
 
 // Rules returns the rules about counters that grew; Counters lists the counters.
 func Rules() (list []rule.Rule) {
-	for _, g := range growths() {
-		list = append(list, g.rule())
-	}
-	return list
+	return lists.Map(growths(), growth.rule)
 }

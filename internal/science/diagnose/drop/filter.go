@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/cause"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
@@ -22,10 +23,7 @@ func filterDrop(c cause.Of[cause.Direction], reasons ...string) rule.Rule {
 	return rule.Rule{
 		ID: c.Code, Host: true, Parts: []string{record.ByTracepoint},
 		Find: func(f facts.Trial) (findings []record.Finding) {
-			for _, h := range f.Hosts {
-				findings = append(findings, filtered(h, c, reasons)...)
-			}
-			return findings
+			return lists.Flat(f.Hosts, func(h *facts.Host) []record.Finding { return filtered(h, c, reasons) })
 		},
 		Explains: filterExplains, AtPeers: filterAtPeers,
 	}

@@ -5,6 +5,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
@@ -53,10 +54,7 @@ func sends(hook string) bool {
 
 func firewallDrops(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Hosts {
-		var received uint64
-		for _, c := range h.Counted {
-			received += c.RxPackets
-		}
+		received := lists.Sum(h.Counted, func(c netstate.InterfaceCounters) uint64 { return c.RxPackets })
 		grown, _ := nftDroppers(h)
 		for _, r := range grown[:min(len(grown), rule.MostFindings)] {
 			n := nftGrown(h, r)

@@ -3,6 +3,7 @@ package drop
 import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
@@ -21,10 +22,7 @@ func queueHolds(h *facts.Host, f record.Flow) bool {
 // a shaper's queue makes TCP keep to its rate.
 func eachQdisc(of cause.Of[cause.Qdisc], shaped bool) func(facts.Trial) []record.Finding {
 	return func(f facts.Trial) (findings []record.Finding) {
-		for _, h := range f.Hosts {
-			findings = append(findings, dropping(h, of, shaped)...)
-		}
-		return findings
+		return lists.Flat(f.Hosts, func(h *facts.Host) []record.Finding { return dropping(h, of, shaped) })
 	}
 }
 

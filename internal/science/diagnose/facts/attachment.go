@@ -24,14 +24,11 @@ func Prefixes(i netstate.InterfaceSnapshot) (list []netip.Prefix) {
 // ShareSubnet reports whether two interfaces in the same VRF have IPv4 addresses in the same
 // subnet.
 func ShareSubnet(a, b *Interface) bool {
-	for _, x := range a.V4() {
-		if a.VRF == b.VRF && slices.ContainsFunc(b.V4(), func(y netip.Prefix) bool {
+	return slices.ContainsFunc(a.V4(), func(x netip.Prefix) bool {
+		return a.VRF == b.VRF && slices.ContainsFunc(b.V4(), func(y netip.Prefix) bool {
 			return x.Bits() < 32 && y.Bits() < 32 && x.Overlaps(y)
-		}) {
-			return true
-		}
-	}
-	return false
+		})
+	})
 }
 
 // pair is two interfaces of two hosts that are in the same subnet.

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/index"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 )
 
@@ -113,10 +114,7 @@ type CounterDrop struct {
 
 // Grown returns the sum of the growth of counters, without what linerate itself caused.
 func (h *Host) Grown(names ...string) (sum int64) {
-	for _, name := range names {
-		sum += h.Reading.OthersDelta(name)
-	}
-	return sum
+	return lists.Sum(names, func(name string) int64 { return h.Reading.OthersDelta(name) })
 }
 
 // RefusedFragments returns at most how many fragments a queue of the host dropped. The kernel also
@@ -257,10 +255,7 @@ const Missed = "rx_missed_errors"
 
 // Share returns the interface's share of a total over the interfaces in among; 0 if the total is 0.
 func (h *Host) Share(p *Interface, among []*Interface, of func(netstate.InterfaceDelta) float64) float64 {
-	total := 0.0
-	for _, o := range among {
-		total += of(h.Deltas[o.Name])
-	}
+	total := lists.Sum(among, func(o *Interface) float64 { return of(h.Deltas[o.Name]) })
 	if total == 0 {
 		return 0
 	}

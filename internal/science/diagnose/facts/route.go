@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/fact"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/setting"
 )
@@ -120,12 +121,7 @@ type Hop struct {
 
 // RoutesBy returns the routes that use a nexthop object.
 func (h *Host) RoutesBy(id int) (list []netstate.RouteEntry) {
-	for _, r := range h.Reading.Snapshot.Routes {
-		if r.Object == id {
-			list = append(list, r)
-		}
-	}
-	return list
+	return lists.Where(h.Reading.Snapshot.Routes, func(r netstate.RouteEntry) bool { return r.Object == id })
 }
 
 // Lookup returns the interface by which a packet leaves, as the host's kernel answered; nil: not

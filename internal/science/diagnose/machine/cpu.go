@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
@@ -62,10 +63,7 @@ func softirqOneCore(o facts.Trial, m hostload.Machine) *record.Finding {
 		c.NetRxPerS == 0 {
 		return nil
 	}
-	all := 0.0
-	for _, other := range m.CPUs {
-		all += other.NetRxPerS
-	}
+	all := lists.Sum(m.CPUs, func(other hostload.CPU) float64 { return other.NetRxPerS })
 	held := func(f record.Flow) bool { return f.LimitedBy != bottleneck.FullLink }
 	if c.NetRxPerS < nearlyAllSoftirqs*all || len(o.Trial.Flows) > 0 && !slices.ContainsFunc(o.Trial.Flows, held) {
 		return nil

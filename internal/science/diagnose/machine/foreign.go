@@ -3,6 +3,7 @@ package machine
 import (
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
@@ -14,10 +15,7 @@ import (
 var ForeignRules = []rule.Rule{
 	{ID: cause.BuffersShort.Code, Host: true, Own: true, If: rule.OtherSystem, Parts: []string{facts.BufferPools},
 		Find: func(f facts.Trial) (findings []record.Finding) {
-			for _, h := range f.Hosts {
-				findings = append(findings, buffersShort(h)...)
-			}
-			return findings
+			return lists.Flat(f.Hosts, buffersShort)
 		}, Explains: []string{"network-buffers-denied", "network-buffers-delayed"}},
 }
 

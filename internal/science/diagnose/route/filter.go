@@ -8,6 +8,7 @@ import (
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
 	"linerate/internal/model/index"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
@@ -139,10 +140,7 @@ func sharing(netifs []*facts.Interface) []*facts.Interface {
 }
 
 func interfaceNames(netifs []*facts.Interface) (names []string) {
-	for _, p := range netifs {
-		names = append(names, p.Name)
-	}
-	return names
+	return lists.Map(netifs, func(p *facts.Interface) string { return p.Name })
 }
 
 // dropping returns the interfaces whose strict filter dropped packets, and the evidence. With oneOf

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 
@@ -75,17 +76,8 @@ func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 		missing := lacking(*r, now)
 		e.Unevaluated = append(e.Unevaluated, missing...)
 		// One host may have what another one lacks of a rule that compares them.
-		lack := 0
-		for _, h := range now.Hosts {
-			if !r.about(h) {
-				lack++
-			}
-		}
-		for _, m := range missing {
-			if m.Interfaces == "" {
-				lack++
-			}
-		}
+		lack := lists.Count(now.Hosts, func(h *facts.Host) bool { return !r.about(h) })
+		lack += lists.Count(missing, func(m record.Unevaluated) bool { return m.Interfaces == "" })
 		if lack < len(now.Hosts) || len(found) > 0 {
 			e.Evaluated = append(e.Evaluated, r.ID)
 			for _, part := range r.needs() {
