@@ -34,6 +34,25 @@ func attributes(b []byte) iter.Seq[attribute] {
 	}
 }
 
+// byKind returns attributes by kind, the last one of each.
+func byKind(b []byte) map[uint16]attribute {
+	m := map[uint16]attribute{}
+	for a := range attributes(b) {
+		m[a.kind] = a
+	}
+	return m
+}
+
+// within returns the attribute inside of nested ones, given their kinds from the outermost on. Without data: there is
+// none.
+func within(b []byte, kinds ...uint16) (a attribute) {
+	for _, kind := range kinds {
+		a = byKind(b)[kind]
+		b = a.data
+	}
+	return a
+}
+
 // appendAttribute appends an attribute with its padding.
 func appendAttribute(b []byte, kind uint16, data []byte) []byte {
 	b = binary.NativeEndian.AppendUint16(b, uint16(attributeHeader+len(data)))
@@ -55,6 +74,21 @@ func appendUint64(b []byte, kind uint16, value uint64) []byte {
 
 func appendText(b []byte, kind uint16, text string) []byte {
 	return appendAttribute(b, kind, append([]byte(text), 0))
+}
+
+// octet returns a number of one byte. 0: it has none.
+func (a attribute) octet() int {
+	if len(a.data) == 0 {
+		return 0
+	}
+	return int(a.data[0])
+}
+
+func (a attribute) uint16() int {
+	if len(a.data) < 2 {
+		return 0
+	}
+	return int(binary.NativeEndian.Uint16(a.data))
 }
 
 func (a attribute) uint32() uint32 {

@@ -210,21 +210,7 @@ func (c *Conn) actorState(slave string) (state uint8, err error) {
 		if kind != unix.RTM_NEWLINK || len(body) < ifinfomsgLen {
 			return
 		}
-		for a := range attributes(body[ifinfomsgLen:]) {
-			if a.kind != unix.IFLA_LINKINFO {
-				continue
-			}
-			for info := range attributes(a.data) {
-				if info.kind != slaveData {
-					continue
-				}
-				for d := range attributes(info.data) {
-					if d.kind == actorOperState && len(d.data) > 0 {
-						state = d.data[0]
-					}
-				}
-			}
-		}
+		state = uint8(within(body[ifinfomsgLen:], unix.IFLA_LINKINFO, slaveData, actorOperState).octet())
 	})
 	return state, err
 }

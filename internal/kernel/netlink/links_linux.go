@@ -78,26 +78,16 @@ func parseLink(body []byte) (link Link, master int) {
 		case unix.IFLA_PROMISCUITY:
 			link.Promiscuous = a.uint32() > 0
 		case unix.IFLA_XDP:
-			for x := range attributes(a.data) {
-				if x.kind == xdpProgram {
-					link.XDP = int(x.uint32())
-				}
-			}
+			link.XDP = int(within(a.data, xdpProgram).uint32())
 		case unix.IFLA_ADDRESS:
 			link.MAC = hardwareAddress(a.data)
 		case unix.IFLA_LINKINFO:
-			for info := range attributes(a.data) {
-				switch info.kind {
-				case unix.IFLA_INFO_KIND:
-					link.Kind = cString(info.data)
-				case unix.IFLA_INFO_DATA: // after the kind
-					switch link.Kind {
-					case bondKind:
-						link.XmitHashPolicy = bondPolicy(info.data)
-					case "vlan":
-						link.VLAN = vlanID(info.data)
-					}
-				}
+			link.Kind = cString(within(a.data, unix.IFLA_INFO_KIND).data)
+			switch data := within(a.data, unix.IFLA_INFO_DATA).data; link.Kind {
+			case bondKind:
+				link.XmitHashPolicy = bondPolicy(data)
+			case "vlan":
+				link.VLAN = within(data, unix.IFLA_VLAN_ID).uint16()
 			}
 		}
 	}
@@ -111,22 +101,10 @@ const bondKind = "bond"
 
 // bondPolicy parses the transmit hash policy in the attributes of a bond.
 func bondPolicy(data []byte) string {
-	for a := range attributes(data) {
-		if a.kind == unix.IFLA_BOND_XMIT_HASH_POLICY && len(a.data) > 0 {
-			return device.PolicyOf(a.data[0])
-		}
+	if a := within(data, unix.IFLA_BOND_XMIT_HASH_POLICY); len(a.data) > 0 {
+		return device.PolicyOf(a.data[0])
 	}
 	return ""
-}
-
-// vlanID parses the VLAN in the attributes of a VLAN interface.
-func vlanID(data []byte) int {
-	for a := range attributes(data) {
-		if a.kind == unix.IFLA_VLAN_ID && len(a.data) >= 2 {
-			return int(native.Uint16(a.data))
-		}
-	}
-	return 0
 }
 
 // packetSize is one of PacketSizes with its attribute.

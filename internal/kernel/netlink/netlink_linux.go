@@ -307,11 +307,5 @@ func acknowledgement(kind, flags uint16, payload []byte) (syscall.Errno, string)
 	if offset > len(payload) {
 		return errno, ""
 	}
-	detail := ""
-	for a := range attributes(payload[offset:]) {
-		if a.kind == unix.NLMSGERR_ATTR_MSG {
-			detail = cString(a.data)
-		}
-	}
-	return errno, detail
+	return errno, cString(within(payload[offset:], unix.NLMSGERR_ATTR_MSG).data)
 }

@@ -79,18 +79,11 @@ func parseNexthop(o Object, names map[int]string) NexthopObject {
 					int(b[5])<<8 + 1})
 			}
 		case nhaResGroup:
-			n.Resilient = &setting.Resilient{}
-			for r := range attributes(a.data) {
-				duration := unit.Duration(r.uint32()) * unit.Duration(time.Second) / userHz
-				switch {
-				case r.kind == nhaResBuckets && len(r.data) >= 2:
-					n.Resilient.Buckets = int(native.Uint16(r.data))
-				case r.kind == nhaResIdle:
-					n.Resilient.IdleTimer = duration
-				case r.kind == nhaResUnbalanced:
-					n.Resilient.UnbalancedTimer = duration
-				}
+			duration := func(kind uint16) unit.Duration {
+				return unit.Duration(within(a.data, kind).uint32()) * unit.Duration(time.Second) / userHz
 			}
+			n.Resilient = &setting.Resilient{Buckets: within(a.data, nhaResBuckets).uint16(),
+				IdleTimer: duration(nhaResIdle), UnbalancedTimer: duration(nhaResUnbalanced)}
 		}
 	}
 	return n

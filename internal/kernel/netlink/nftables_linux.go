@@ -87,28 +87,19 @@ func (c *Conn) nftChains() (map[nftChain]string, []netstate.NftRule, error) {
 	hooks := map[nftChain]string{}
 	policies, err := nftList(c, "list chains of nftables", unix.NFT_MSG_GETCHAIN, unix.NFT_MSG_NEWCHAIN, 0, nil,
 		func(family byte, b []byte) (netstate.NftRule, bool) {
-			r := netstate.NftRule{Family: nftFamilies[family]}
-			for a := range attributes(b) {
-				switch a.kind {
-				case unix.NFTA_CHAIN_TABLE:
-					r.Table = nftName(a)
-				case unix.NFTA_CHAIN_NAME:
-					r.Chain = nftName(a)
-				case unix.NFTA_CHAIN_HOOK:
-					for h := range attributes(a.data) {
-						if names := nftHooks(family); h.kind == unix.NFTA_HOOK_HOOKNUM &&
-							int(h.bigUint32()) < len(names) {
-							r.Hook = names[h.bigUint32()]
-						}
-					}
-				case unix.NFTA_CHAIN_POLICY:
-					if a.bigUint32() == 0 { // NF_DROP
-						r.Verdict, r.Text = "drop", netstate.PolicyDrop
-					}
-				case unix.NFTA_CHAIN_COUNTERS:
-					r.Counted = true
-					r.Packets, r.Bytes = nftCounter(a.data)
-				}
+			a := byKind(b)
+			r := netstate.NftRule{Family: nftFamilies[family], Table: nftName(a[unix.NFTA_CHAIN_TABLE]),
+				Chain: nftName(a[unix.NFTA_CHAIN_NAME])}
+			h, hooked := byKind(a[unix.NFTA_CHAIN_HOOK].data)[unix.NFTA_HOOK_HOOKNUM]
+			if names := nftHooks(family); hooked && int(h.bigUint32()) < len(names) {
+				r.Hook = names[h.bigUint32()]
+			}
+			if policy, is := a[unix.NFTA_CHAIN_POLICY]; is && policy.bigUint32() == 0 { // NF_DROP
+				r.Verdict, r.Text = "drop", netstate.PolicyDrop
+			}
+			if counters, are := a[unix.NFTA_CHAIN_COUNTERS]; are {
+				r.Counted = true
+				r.Packets, r.Bytes = nftCounter(counters.data)
 			}
 			hooks[nftChain{r.Family, r.Table, r.Chain}] = r.Hook
 			return r, r.Verdict == "drop"
@@ -117,84 +108,44 @@ func (c *Conn) nftChains() (map[nftChain]string, []netstate.NftRule, error) {
 }
 
 func nftRule(family byte, b []byte) netstate.NftRule {
-	r := netstate.NftRule{Family: nftFamilies[family]}
-	for a := range attributes(b) {
-		switch a.kind {
-		case unix.NFTA_RULE_TABLE:
-			r.Table = nftName(a)
-		case unix.NFTA_RULE_CHAIN:
-			r.Chain = nftName(a)
-		case unix.NFTA_RULE_HANDLE:
-			r.Handle = a.bigUint64()
-		case unix.NFTA_RULE_EXPRESSIONS:
-			t := nftText{family: family}
-			for element := range attributes(a.data) {
-				var name string
-				var data []byte
-				for e := range attributes(element.data) {
-					switch e.kind {
-					case unix.NFTA_EXPR_NAME:
-						name = nftName(e)
-					case unix.NFTA_EXPR_DATA:
-						data = e.data
-					}
-				}
-				if name == "counter" {
-					r.Counted = true
-					r.Packets, r.Bytes = nftCounter(data)
-				}
-				t.add(name, data)
-			}
-			r.Text, r.Verdict = t.String(), t.verdict
+	a := byKind(b)
+	r := netstate.NftRule{Family: nftFamilies[family], Table: nftName(a[unix.NFTA_RULE_TABLE]),
+		Chain: nftName(a[unix.NFTA_RULE_CHAIN]), Handle: a[unix.NFTA_RULE_HANDLE].bigUint64()}
+	t := nftText{family: family}
+	for element := range attributes(a[unix.NFTA_RULE_EXPRESSIONS].data) {
+		e := byKind(element.data)
+		name, data := nftName(e[unix.NFTA_EXPR_NAME]), e[unix.NFTA_EXPR_DATA].data
+		if name == "counter" {
+			r.Counted = true
+			r.Packets, r.Bytes = nftCounter(data)
 		}
+		t.add(name, data)
 	}
+	r.Text, r.Verdict = t.String(), t.verdict
 	return r
 }
 
 // nftCounter parses NFTA_COUNTER_*.
 func nftCounter(b []byte) (packets, bytes uint64) {
-	for a := range attributes(b) {
-		switch a.kind {
-		case unix.NFTA_COUNTER_PACKETS:
-			packets = a.bigUint64()
-		case unix.NFTA_COUNTER_BYTES:
-			bytes = a.bigUint64()
-		}
-	}
-	return packets, bytes
+	a := byKind(b)
+	return a[unix.NFTA_COUNTER_PACKETS].bigUint64(), a[unix.NFTA_COUNTER_BYTES].bigUint64()
 }
 
 // nftObject parses a named counter or quota.
 func nftObject(family byte, b []byte) (netstate.NftObject, bool) {
 	const counter, quota = 1, 2 // NFT_OBJECT_*
-	o := netstate.NftObject{Family: nftFamilies[family]}
-	kind, data := uint32(0), []byte(nil)
-	for a := range attributes(b) {
-		switch a.kind {
-		case unix.NFTA_OBJ_TABLE:
-			o.Table = nftName(a)
-		case unix.NFTA_OBJ_NAME:
-			o.Name = nftName(a)
-		case unix.NFTA_OBJ_TYPE:
-			kind = a.bigUint32()
-		case unix.NFTA_OBJ_DATA:
-			data = a.data
-		}
-	}
-	switch kind {
+	a := byKind(b)
+	o := netstate.NftObject{Family: nftFamilies[family], Table: nftName(a[unix.NFTA_OBJ_TABLE]),
+		Name: nftName(a[unix.NFTA_OBJ_NAME])}
+	data := a[unix.NFTA_OBJ_DATA].data
+	switch a[unix.NFTA_OBJ_TYPE].bigUint32() {
 	case counter:
 		o.Kind = "counter"
 		o.Packets, o.Bytes = nftCounter(data)
 	case quota:
 		o.Kind = "quota"
-		for a := range attributes(data) {
-			switch a.kind {
-			case unix.NFTA_QUOTA_BYTES:
-				o.Quota = a.bigUint64()
-			case unix.NFTA_QUOTA_CONSUMED:
-				o.Bytes = a.bigUint64()
-			}
-		}
+		o.Quota = byKind(data)[unix.NFTA_QUOTA_BYTES].bigUint64()
+		o.Bytes = byKind(data)[unix.NFTA_QUOTA_CONSUMED].bigUint64()
 	}
 	return o, o.Kind != ""
 }
@@ -209,24 +160,11 @@ func (c *Conn) nftSets() ([]netstate.NftSet, error) {
 	}
 	bounded, err := nftList(c, "list sets of nftables", unix.NFT_MSG_GETSET, unix.NFT_MSG_NEWSET, 0, nil,
 		func(family byte, b []byte) (set, bool) {
-			s := set{netstate.NftSet{Family: nftFamilies[family]}, family}
-			flags := uint32(0)
-			for a := range attributes(b) {
-				switch a.kind {
-				case unix.NFTA_SET_TABLE:
-					s.Table = nftName(a)
-				case unix.NFTA_SET_NAME:
-					s.Name = nftName(a)
-				case unix.NFTA_SET_FLAGS:
-					flags = a.bigUint32()
-				case unix.NFTA_SET_DESC:
-					for d := range attributes(a.data) {
-						if d.kind == unix.NFTA_SET_DESC_SIZE {
-							s.Size = int(d.bigUint32())
-						}
-					}
-				}
-			}
+			a := byKind(b)
+			flags := a[unix.NFTA_SET_FLAGS].bigUint32()
+			s := set{netstate.NftSet{Family: nftFamilies[family], Table: nftName(a[unix.NFTA_SET_TABLE]),
+				Name: nftName(a[unix.NFTA_SET_NAME]),
+				Size: int(byKind(a[unix.NFTA_SET_DESC].data)[unix.NFTA_SET_DESC_SIZE].bigUint32())}, family}
 			return s, s.Size > 0 && s.Size <= largestSet && flags&(anonymous|constant|interval) == 0
 		})
 	var sets []netstate.NftSet
@@ -235,12 +173,8 @@ func (c *Conn) nftSets() ([]netstate.NftSet, error) {
 			unix.NFTA_SET_ELEM_LIST_SET, s.Name)
 		counts, err := nftList(c, "list elements of the set "+s.Name, unix.NFT_MSG_GETSETELEM, unix.NFT_MSG_NEWSETELEM,
 			s.family, which, func(_ byte, b []byte) (n int, some bool) {
-				for a := range attributes(b) {
-					if a.kind == unix.NFTA_SET_ELEM_LIST_ELEMENTS {
-						for range attributes(a.data) {
-							n++
-						}
-					}
+				for range attributes(byKind(b)[unix.NFTA_SET_ELEM_LIST_ELEMENTS].data) {
+					n++
 				}
 				return n, n > 0
 			})

@@ -77,17 +77,8 @@ func (t *nftText) take(register uint32) (nftLoad, bool) {
 	return t.loads[i], true
 }
 
-// nftAttributes returns the attributes of an expression by kind.
-func nftAttributes(b []byte) map[uint16]attribute {
-	m := map[uint16]attribute{}
-	for a := range attributes(b) {
-		m[a.kind] = a
-	}
-	return m
-}
-
 // value returns the data of an attribute that contains NFTA_DATA_VALUE.
-func (a attribute) value() []byte { return nftAttributes(a.data)[unix.NFTA_DATA_VALUE].data }
+func (a attribute) value() []byte { return within(a.data, unix.NFTA_DATA_VALUE).data }
 
 // nftResults maps expressions to the attribute with the register that they write.
 var nftResults = map[string]uint16{
@@ -101,7 +92,7 @@ var nftResults = map[string]uint16{
 // add adds an expression. An expression that is not supported and writes a register leaves its name
 // in brackets there, so that the old content is not printed.
 func (t *nftText) add(name string, data []byte) {
-	a := nftAttributes(data)
+	a := byKind(data)
 	result, writes := nftResults[name]
 	writes = writes && a[result].data != nil
 	switch name {
@@ -182,7 +173,7 @@ func (t *nftText) add(name string, data []byte) {
 func (t *nftText) act(name string, a map[uint16]attribute) {
 	switch name {
 	case "immediate":
-		verdict := nftAttributes(nftAttributes(a[unix.NFTA_IMMEDIATE_DATA].data)[unix.NFTA_DATA_VERDICT].data)
+		verdict := byKind(within(a[unix.NFTA_IMMEDIATE_DATA].data, unix.NFTA_DATA_VERDICT).data)
 		if verdict[unix.NFTA_VERDICT_CODE].data == nil {
 			t.keep(nftLoad{register: a[unix.NFTA_IMMEDIATE_DREG].bigUint32(), name: "[immediate]", format: nftHex,
 				used: true})

@@ -50,23 +50,17 @@ func (c *Conn) Qdiscs(names map[int]string) (_ []Qdisc, err error) {
 }
 
 func parseQdisc(body []byte, names map[int]string) Qdisc {
+	a := byKind(body[tcmsgLen:])
+	_, sized := a[unix.TCA_STAB]
 	q := Qdisc{
 		Interface: names[indexOf(body)],
 		Handle:    native.Uint32(body[8:]),
 		Parent:    native.Uint32(body[12:]),
+		Kind:      cString(a[unix.TCA_KIND].data),
+		Options:   slices.Clone(a[unix.TCA_OPTIONS].data),
+		SizeTable: sized,
 	}
-	for a := range attributes(body[tcmsgLen:]) {
-		switch a.kind {
-		case unix.TCA_KIND:
-			q.Kind = cString(a.data)
-		case unix.TCA_OPTIONS:
-			q.Options = slices.Clone(a.data)
-		case unix.TCA_STATS2:
-			q.readStats(a.data)
-		case unix.TCA_STAB:
-			q.SizeTable = true
-		}
-	}
+	q.readStats(a[unix.TCA_STATS2].data)
 	return q
 }
 

@@ -159,11 +159,7 @@ func appendGiven(b []byte, kind uint16, value int) []byte {
 func fqOptions(s setting.Qdisc) ([]byte, error) { return appendGiven(nil, fqLimit, s.Limit), nil }
 
 func readFQ(b []byte, s *setting.Qdisc) {
-	for a := range attributes(b) {
-		if a.kind == fqLimit {
-			s.Limit = int(a.uint32())
-		}
-	}
+	s.Limit = int(within(b, fqLimit).uint32())
 }
 
 // codelOptions encodes the options of codel. Times are in microseconds.
@@ -178,18 +174,12 @@ func codelOptions(s setting.Qdisc) ([]byte, error) {
 }
 
 func readCodel(b []byte, s *setting.Qdisc) {
-	for a := range attributes(b) {
-		switch a.kind {
-		case codelTarget:
-			s.Target = unit.Duration(a.uint32()) * 1e3
-		case codelLimit:
-			s.Limit = int(a.uint32())
-		case codelInterval:
-			s.Interval = unit.Duration(a.uint32()) * 1e3
-		case codelECN:
-			ecn := a.uint32() != 0
-			s.ECN = &ecn
-		}
+	a := byKind(b)
+	s.Target, s.Limit = unit.Duration(a[codelTarget].uint32())*1e3, int(a[codelLimit].uint32())
+	s.Interval = unit.Duration(a[codelInterval].uint32()) * 1e3
+	if mark, has := a[codelECN]; has {
+		ecn := mark.uint32() != 0
+		s.ECN = &ecn
 	}
 }
 
@@ -315,17 +305,14 @@ func redIdleTable(weight int) (cell int, table []byte) {
 }
 
 func readRED(b []byte, s *setting.Qdisc) {
-	for a := range attributes(b) {
-		switch {
-		case a.kind == redParameters && len(a.data) >= 16:
-			s.Limit = int(native.Uint32(a.data))
-			s.Min, s.Max = unit.Bytes(native.Uint32(a.data[4:])), unit.Bytes(native.Uint32(a.data[8:]))
-			ecn := a.data[15]&1 != 0
-			s.ECN = &ecn
-		case a.kind == redProbability:
-			s.Probability = unit.Ratio(float64(a.uint32()) / (1 << 32))
-		}
+	a := byKind(b)
+	if p := a[redParameters].data; len(p) >= 16 {
+		s.Limit = int(native.Uint32(p))
+		s.Min, s.Max = unit.Bytes(native.Uint32(p[4:])), unit.Bytes(native.Uint32(p[8:]))
+		ecn := p[15]&1 != 0
+		s.ECN = &ecn
 	}
+	s.Probability = unit.Ratio(float64(a[redProbability].uint32()) / (1 << 32))
 }
 
 func etsOptions(s setting.Qdisc) ([]byte, error) {
@@ -346,17 +333,10 @@ func etsOptions(s setting.Qdisc) ([]byte, error) {
 // readETS parses the options of ets. The kernel reports the quanta of all bands, including those
 // that were not given.
 func readETS(b []byte, s *setting.Qdisc) {
-	for a := range attributes(b) {
-		switch {
-		case a.kind == etsBands && len(a.data) == 1:
-			s.Bands = int(a.data[0])
-		case a.kind == etsStrict && len(a.data) == 1:
-			s.Strict = int(a.data[0])
-		case a.kind == etsQuanta:
-			for q := range attributes(a.data) {
-				s.Quanta = append(s.Quanta, unit.Bytes(q.uint32()))
-			}
-		}
+	a := byKind(b)
+	s.Bands, s.Strict = a[etsBands].octet(), a[etsStrict].octet()
+	for q := range attributes(a[etsQuanta].data) {
+		s.Quanta = append(s.Quanta, unit.Bytes(q.uint32()))
 	}
 }
 

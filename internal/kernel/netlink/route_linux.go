@@ -112,10 +112,7 @@ func routeAgain(o Object) (body []byte, text string, err error) {
 	const given = unix.RTNH_F_ONLINK | unix.RTNH_F_PERVASIVE
 	body = append(body, o[:rtmsgLen]...)
 	native.PutUint32(body[8:], native.Uint32(body[8:])&given)
-	byID := false
-	for a := range attributes(o[rtmsgLen:]) {
-		byID = byID || a.kind == rtaNexthopID
-	}
+	_, byID := byKind(o[rtmsgLen:])[rtaNexthopID]
 	for a := range attributes(o[rtmsgLen:]) {
 		switch a.kind {
 		case unix.RTA_CACHEINFO:

@@ -3,6 +3,7 @@
 package netlink
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -219,8 +220,5 @@ func onlink(flags uint32) string {
 }
 
 func nameOr(names map[uint8]string, value uint8) string {
-	if name := names[value]; name != "" {
-		return name
-	}
-	return strconv.Itoa(int(value))
+	return cmp.Or(names[value], strconv.Itoa(int(value)))
 }

@@ -8,10 +8,5 @@ func (r Route) NexthopObject() int {
 	if len(r.Object) < rtmsgLen {
 		return 0
 	}
-	for a := range attributes(r.Object[rtmsgLen:]) {
-		if a.kind == rtaNexthopID {
-			return int(a.uint32())
-		}
-	}
-	return 0
+	return int(within(r.Object[rtmsgLen:], rtaNexthopID).uint32())
 }

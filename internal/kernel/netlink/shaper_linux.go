@@ -36,10 +36,8 @@ func (c *Conn) Shape(q Qdisc) (Shape, error) {
 	case "tbf":
 		spec := q.Spec()
 		s := Shape{Rate: spec.Rate, Burst: spec.Burst}
-		for a := range attributes(q.Options) {
-			if a.kind == tbfParameters && len(a.data) >= rateSpec {
-				s.Overhead = overheadOf(a.data)
-			}
+		if parameters := within(q.Options, tbfParameters).data; len(parameters) >= rateSpec {
+			s.Overhead = overheadOf(parameters)
 		}
 		return s, nil
 	case "cake":
@@ -57,19 +55,10 @@ func overheadOf(spec []byte) int { return int(int16(native.Uint16(spec[2:]))) }
 // cakeShape parses the options of cake. Unless raw, cake counts a packet from its IP header on, and
 // adds its overhead.
 func cakeShape(options []byte) (s Shape) {
-	overhead, raw := 0, false
-	for a := range attributes(options) {
-		switch {
-		case a.kind == cakeRate64:
-			s.Rate = unit.BitRate(a.uint64() * 8)
-		case a.kind == cakeOverhead:
-			overhead = int(int32(a.uint32()))
-		case a.kind == cakeRaw:
-			raw = true
-		}
-	}
-	if !raw {
-		s.Overhead = overhead - ethernet
+	a := byKind(options)
+	s.Rate = unit.BitRate(a[cakeRate64].uint64() * 8)
+	if _, raw := a[cakeRaw]; !raw {
+		s.Overhead = int(int32(a[cakeOverhead].uint32())) - ethernet
 	}
 	return s
 }
@@ -127,20 +116,15 @@ func (c *Conn) htbShape(q Qdisc) (Shape, error) {
 
 func htbClassOf(body []byte) htbClass {
 	class := htbClass{id: native.Uint32(body[8:]), parent: native.Uint32(body[12:])}
-	for a := range attributes(body[tcmsgLen:]) {
-		if a.kind != unix.TCA_OPTIONS {
-			continue
-		}
-		for o := range attributes(a.data) {
-			switch {
-			case o.kind == htbParameters && len(o.data) >= 2*rateSpec:
-				class.rate = class.rate.or(o.data)
-				class.ceil = class.ceil.or(o.data[rateSpec:])
-			case o.kind == htbRate64:
-				class.rate.Rate = unit.BitRate(o.uint64() * 8)
-			case o.kind == htbCeil64:
-				class.ceil.Rate = unit.BitRate(o.uint64() * 8)
-			}
+	for o := range attributes(within(body[tcmsgLen:], unix.TCA_OPTIONS).data) {
+		switch {
+		case o.kind == htbParameters && len(o.data) >= 2*rateSpec:
+			class.rate = class.rate.or(o.data)
+			class.ceil = class.ceil.or(o.data[rateSpec:])
+		case o.kind == htbRate64:
+			class.rate.Rate = unit.BitRate(o.uint64() * 8)
+		case o.kind == htbCeil64:
+			class.ceil.Rate = unit.BitRate(o.uint64() * 8)
 		}
 	}
 	return class
@@ -206,10 +190,8 @@ func htbShape(q Qdisc, classes []htbClass, filters bool) (s Shape) {
 		tree[class.id] = class
 	}
 	of := q.Handle
-	for a := range attributes(q.Options) {
-		if a.kind == htbGlobal && len(a.data) >= 12 {
-			of = q.Handle&0xffff0000 | native.Uint32(a.data[8:])&0xffff
-		}
+	if global := within(q.Options, htbGlobal).data; len(global) >= 12 {
+		of = q.Handle&0xffff0000 | native.Uint32(global[8:])&0xffff
 	}
 	class, known := tree[of]
 	switch {

@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"linerate/internal/model/device"
 	"linerate/internal/model/netstate"
 )
 
@@ -61,16 +60,8 @@ func (c *Conn) Bridges() ([]netstate.Bridge, error) {
 	request := appendUint32(ifinfomsg(unix.AF_BRIDGE, 0, 0, 0), unix.IFLA_EXT_MASK, compressedVLANs)
 	ports, err := list(c, "list VLANs of bridges", unix.RTM_GETLINK, unix.RTM_NEWLINK, ifinfomsgLen, [][]byte{request},
 		each(func(body []byte) (p port) {
-			p.index = indexOf(body)
-			for a := range attributes(body[ifinfomsgLen:]) {
-				switch a.kind {
-				case unix.IFLA_MASTER:
-					p.master = int(a.uint32())
-				case unix.IFLA_AF_SPEC:
-					p.vlans = vlansOf(a.data)
-				}
-			}
-			return p
+			a := byKind(body[ifinfomsgLen:])
+			return port{indexOf(body), int(a[unix.IFLA_MASTER].uint32()), vlansOf(a[unix.IFLA_AF_SPEC].data)}
 		}))
 	for i := range bridges {
 		b := &bridges[i]
@@ -130,24 +121,17 @@ func (c *Conn) stacks() (bridges []netstate.Bridge, bonds []netstate.Bond, err e
 		func(body []byte, _ int64) (member, bool) {
 			l, master := parseLink(body)
 			m := member{master: master, BondMember: netstate.BondMember{Interface: l.Name}}
-			slave := false
-			for a := range attributes(body[ifinfomsgLen:]) {
-				if a.kind != unix.IFLA_LINKINFO {
-					continue
-				}
-				for info := range attributes(a.data) {
-					switch {
-					case info.kind == unix.IFLA_INFO_DATA && l.Kind == "bridge":
-						bridges = append(bridges, parseBridge(l.Name, info.data))
-					case info.kind == unix.IFLA_INFO_DATA && l.Kind == bondKind:
-						of[l.Index] = len(bonds)
-						bonds = append(bonds, parseBond(l.Name, info.data))
-					case info.kind == unix.IFLA_INFO_SLAVE_KIND:
-						slave = cString(info.data) == bondKind
-					case info.kind == infoSlaveData && slave:
-						m.BondMember = parseSlave(l.Name, info.data)
-					}
-				}
+			info := byKind(within(body[ifinfomsgLen:], unix.IFLA_LINKINFO).data)
+			switch data, has := info[unix.IFLA_INFO_DATA]; {
+			case has && l.Kind == "bridge":
+				bridges = append(bridges, parseBridge(l.Name, data.data))
+			case has && l.Kind == bondKind:
+				of[l.Index] = len(bonds)
+				bonds = append(bonds, parseBond(l.Name, data.data))
+			}
+			slave := cString(info[unix.IFLA_INFO_SLAVE_KIND].data) == bondKind
+			if slave {
+				m.BondMember = parseSlave(l.Name, info[infoSlaveData].data)
 			}
 			return m, slave
 		})
@@ -160,55 +144,24 @@ func (c *Conn) stacks() (bridges []netstate.Bridge, bonds []netstate.Bond, err e
 }
 
 func parseBridge(name string, data []byte) netstate.Bridge {
-	b := netstate.Bridge{Interface: name}
-	for a := range attributes(data) {
-		switch a.kind {
-		case bridgeSTP:
-			b.STP = a.uint32() != 0
-		case bridgeFiltering:
-			b.VLANFiltering = len(a.data) > 0 && a.data[0] != 0
-		}
-	}
-	return b
+	a := byKind(data)
+	return netstate.Bridge{Interface: name, STP: a[bridgeSTP].uint32() != 0,
+		VLANFiltering: a[bridgeFiltering].octet() != 0}
 }
 
 func parseBond(name string, data []byte) netstate.Bond {
-	b := netstate.Bond{Interface: name}
-	for a := range attributes(data) {
-		switch a.kind {
-		case bondMode:
-			b.Mode = nameOf(bondModes[:], a.data)
-		case bondMIIMon:
-			b.MIIMonMs = int(a.uint32())
-		case bondLACPRate:
-			b.LACPRate = nameOf(lacpRates[:], a.data)
-		case unix.IFLA_BOND_XMIT_HASH_POLICY:
-			if len(a.data) > 0 {
-				b.HashPolicy = device.PolicyOf(a.data[0])
-			}
-		}
-	}
-	if b.Mode != "802.3ad" {
-		b.LACPRate = ""
+	a := byKind(data)
+	b := netstate.Bond{Interface: name, Mode: nameOf(bondModes[:], a[bondMode].data),
+		MIIMonMs: int(a[bondMIIMon].uint32()), HashPolicy: bondPolicy(data)}
+	if b.Mode == "802.3ad" {
+		b.LACPRate = nameOf(lacpRates[:], a[bondLACPRate].data)
 	}
 	return b
 }
 
 func parseSlave(name string, data []byte) netstate.BondMember {
-	m := netstate.BondMember{Interface: name}
-	for a := range attributes(data) {
-		switch a.kind {
-		case slaveState:
-			m.State = nameOf(bondStates[:], a.data)
-		case slaveLink:
-			m.Link = nameOf(bondLinks[:], a.data)
-		case slaveFailures:
-			m.LinkFailures = int(a.uint32())
-		case slaveAggregator:
-			if len(a.data) >= 2 {
-				m.Aggregator = int(native.Uint16(a.data))
-			}
-		}
-	}
-	return m
+	a := byKind(data)
+	return netstate.BondMember{Interface: name, State: nameOf(bondStates[:], a[slaveState].data),
+		Link: nameOf(bondLinks[:], a[slaveLink].data), LinkFailures: int(a[slaveFailures].uint32()),
+		Aggregator: a[slaveAggregator].uint16()}
 }
