@@ -43,10 +43,7 @@ func correct(effects []record.Effect) {
 			all = append(all, &effects[i].Beside[k])
 		}
 	}
-	ps := make([]float64, len(all))
-	for i, e := range all {
-		ps[i] = e.P
-	}
+	ps := lists.Map(all, func(e *record.Effect) float64 { return e.P })
 	for i, p := range Holm(ps) {
 		all[i].P = p
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
@@ -60,7 +61,7 @@ func Conclusion(c *record.Conclusion) Answer {
 	case stats.Look(c) != "":
 		a = look(c)
 	case c.Lists != nil:
-		a = lists(c)
+		a = ofLists(c)
 	case c.Compared:
 		a = chosen(c)
 	default:
@@ -305,10 +306,7 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 	}
 	for _, name := range others {
 		if r, known := responseOf(c, name); known && (name != metric.Errors.Name || failed(c) == "") {
-			var parts []string
-			for _, at := range list {
-				parts = append(parts, figure(at, r))
-			}
+			parts := lists.Map(list, func(at record.ConditionResult) string { return figure(at, r) })
 			a.Statements = append(a.Statements, r.Is()+" "+words.FirstFew(parts, "and"))
 		}
 	}

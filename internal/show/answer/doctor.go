@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/show/wording"
@@ -88,10 +89,7 @@ func ofHosts(group []record.Finding, all []string) string {
 	if len(all) < 2 || slices.Contains(strings.Fields(text), group[0].Host) {
 		return text
 	}
-	var hosts []string
-	for _, same := range group {
-		hosts = append(hosts, same.Host)
-	}
+	hosts := lists.Map(group, func(same record.Finding) string { return same.Host })
 	return words.List(hosts) + ": " + text
 }
 

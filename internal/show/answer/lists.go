@@ -12,9 +12,9 @@ import (
 	"linerate/internal/show/words"
 )
 
-// lists returns the answer of a run that takes a list of settings apart: the effect of the list and
+// ofLists returns the answer of a run that takes a list of settings apart: the effect of the list and
 // which of its settings cause it, in each condition.
-func lists(c *record.Conclusion) (a Answer) {
+func ofLists(c *record.Conclusion) (a Answer) {
 	r := lead(c)
 	conditions := slices.Clone(c.Lists)
 	changes := func(t *record.Tune) bool {

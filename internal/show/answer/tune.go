@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
@@ -30,10 +31,7 @@ func Tune(t *record.Tune) *record.Tune {
 
 // Tunes returns copies of results as Tune does.
 func Tunes(list []*record.Tune) (shown []*record.Tune) {
-	for _, t := range list {
-		shown = append(shown, Tune(t))
-	}
-	return shown
+	return lists.Map(list, Tune)
 }
 
 // answer says what the list does, which of its settings do it, which harm, and which make no

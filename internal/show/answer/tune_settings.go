@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/tuning"
@@ -60,10 +61,7 @@ func (t tuned) settings() (said []string) {
 		said = append(said, s.Key+" improves "+trades(gains)+" at the cost of "+trades(costs))
 	}
 	if mixed := by[record.Mixed]; len(mixed) > 0 {
-		var names []string
-		for _, s := range mixed {
-			names = append(names, fmt.Sprintf("%s (%s)", s.Key, s.Why))
-		}
+		names := lists.Map(mixed, func(s record.TuneSetting) string { return fmt.Sprintf("%s (%s)", s.Key, s.Why) })
 		said = append(said, words.Join(names, "and")+" "+words.Verb(len(mixed), "depends", "depend")+" on the others")
 	}
 	others := func(some []record.TuneSetting, all string) string {
@@ -193,12 +191,7 @@ func (t tuned) lever(settings []record.TuneSetting, together *record.Effect) []s
 // harming names the settings that harm, and those that cost the response that counts for a gain
 // in another one.
 func (t tuned) harming() (said []string) {
-	var harms []record.TuneSetting
-	for _, s := range t.Settings {
-		if s.Verdict == record.Harms {
-			harms = append(harms, s)
-		}
-	}
+	harms := lists.Where(t.Settings, func(s record.TuneSetting) bool { return s.Verdict == record.Harms })
 	if len(harms) > 0 {
 		said = append(said, list(harms)+" "+words.Verb(len(harms), "harms", "harm")+": leave "+
 			words.Verb(len(harms), "it", "them")+" out")

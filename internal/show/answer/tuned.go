@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
@@ -57,10 +58,7 @@ func withValue(s record.TuneSetting) string {
 
 // list joins settings: "a, b and c".
 func list(settings []record.TuneSetting) string {
-	var names []string
-	for _, s := range settings {
-		names = append(names, withValue(s))
-	}
+	names := lists.Map(settings, withValue)
 	return words.Join(names, "and")
 }
 
