@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/kernel"
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 )
 
@@ -195,10 +196,7 @@ func (h *Handle) Counters(name, driver string) map[string]int64 {
 	var counters map[string]int64
 	for _, name := range names {
 		if value := all[name]; value != 0 && value < 1<<63 {
-			if counters == nil {
-				counters = map[string]int64{}
-			}
-			counters[name] = int64(value)
+			lists.Put(&counters, name, int64(value))
 		}
 	}
 	return counters

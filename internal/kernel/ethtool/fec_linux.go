@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/netstate"
 )
 
@@ -42,10 +43,7 @@ func (h *Handle) spreading(name string) *netstate.RSS {
 	rss.Table, _ = h.rss(name, "table")
 	for kind := range flowTypes {
 		if fields, err := h.rss(name, kind); err == nil {
-			if rss.Fields == nil {
-				rss.Fields = map[string]string{}
-			}
-			rss.Fields[kind] = fields
+			lists.Put(&rss.Fields, kind, fields)
 		}
 	}
 	if rss.Table == "" && rss.Fields == nil {

@@ -15,6 +15,7 @@ import (
 
 	"linerate/internal/kernel"
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/setting"
 )
 
@@ -62,9 +63,7 @@ func (h *Handle) objects(iface, group, file string) (list []string, err error) {
 		})
 		return list, err
 	case "irqs":
-		for _, irq := range h.sys.irqs(filepath.Join(dir, "device")) {
-			list = append(list, strconv.Itoa(irq))
-		}
+		list = append(list, lists.Map(h.sys.irqs(filepath.Join(dir, "device")), strconv.Itoa)...)
 	}
 	return list, nil
 }
@@ -81,9 +80,7 @@ func (h *Handle) resolveFiles(iface, group string, o setting.Option) (list []set
 			return nil, &kernel.Error{Op: "read", Object: "queues of " + iface, Err: err}
 		}
 		names = nil
-		for _, object := range objects {
-			names = append(names, object+"/"+o.Key)
-		}
+		names = append(names, lists.Map(objects, func(object string) string { return object + "/" + o.Key })...)
 	}
 	if len(names) == 0 {
 		return nil, h.unsupported(iface, o, group, "it has none")

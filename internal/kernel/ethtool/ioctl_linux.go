@@ -114,10 +114,7 @@ func (n numbers) parse(key, text string) (uint32, error) {
 }
 
 func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
+	return map[bool]string{true: "on", false: "off"}[on]
 }
 
 // Sets of strings (enum ethtool_stringset).

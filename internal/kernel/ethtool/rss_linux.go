@@ -3,6 +3,7 @@
 package ethtool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -88,10 +89,7 @@ func hashText(bits uint64) string {
 			text += setting.HashLetters[i : i+1]
 		}
 	}
-	if text == "" {
-		return "none"
-	}
-	return text
+	return cmp.Or(text, "none")
 }
 
 func hashOf(text string) (bits uint64) {

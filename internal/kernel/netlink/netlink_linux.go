@@ -23,12 +23,11 @@ const Available = true
 // (rtnetlink(7)). Its methods may be called concurrently; requests are serialized. Errors are
 // *kernel.Error.
 type Conn struct {
-	mu     sync.Mutex
-	fd     int
-	seq    uint32
-	out    []byte
-	in     []byte
-	strict bool // the kernel filters dumps by the fields of the request (4.20)
+	mu  sync.Mutex
+	fd  int
+	seq uint32
+	out []byte
+	in  []byte
 }
 
 // Dial opens the socket (netlink(7), NETLINK_ROUTE). Reading requires no privilege; changes require
@@ -44,12 +43,13 @@ func open(protocol int, what string) (*Conn, error) {
 		unix.Close(fd)
 		return nil, &kernel.Error{Op: "bind", Object: what, Err: err}
 	}
-	// Both options only improve error reports; older kernels lack them.
+	// Older kernels lack both options: the first improves error reports, the second has the kernel filter dumps by the
+	// fields of the request (4.20).
 	_ = unix.SetsockoptInt(fd, unix.SOL_NETLINK, unix.NETLINK_EXT_ACK, 1)
-	strict := unix.SetsockoptInt(fd, unix.SOL_NETLINK, unix.NETLINK_GET_STRICT_CHK, 1) == nil
+	_ = unix.SetsockoptInt(fd, unix.SOL_NETLINK, unix.NETLINK_GET_STRICT_CHK, 1)
 	// This limits the wait for an answer.
 	_ = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 10})
-	return &Conn{fd: fd, in: make([]byte, 64<<10), strict: strict}, nil
+	return &Conn{fd: fd, in: make([]byte, 64<<10)}, nil
 }
 
 // Close closes the socket. Closing it again is no error.

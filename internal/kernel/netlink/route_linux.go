@@ -3,6 +3,7 @@
 package netlink
 
 import (
+	"cmp"
 	"slices"
 	"syscall"
 
@@ -159,10 +160,7 @@ func (c *Conn) routeBody(s RouteSpec) ([]byte, error) {
 	if len(s.Nexthops) == 1 && !s.Nexthops[0].Via.IsValid() && af == unix.AF_INET {
 		scope = unix.RT_SCOPE_LINK
 	}
-	table := s.Table
-	if table == 0 {
-		table = unix.RT_TABLE_MAIN
-	}
+	table := cmp.Or(s.Table, unix.RT_TABLE_MAIN)
 	body := make([]byte, rtmsgLen, 128)
 	body[0], body[1] = af, byte(to.Bits())
 	body[5], body[6], body[7] = unix.RTPROT_STATIC, scope, unix.RTN_UNICAST

@@ -213,10 +213,7 @@ func viaText(a attribute) string {
 }
 
 func onlink(flags uint32) string {
-	if flags&unix.RTNH_F_ONLINK != 0 {
-		return " onlink"
-	}
-	return ""
+	return map[bool]string{true: " onlink"}[flags&unix.RTNH_F_ONLINK != 0]
 }
 
 func nameOr(names map[uint8]string, value uint8) string {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"linerate/internal/model/lists"
 )
 
 // CPUFreq is the directory of the frequency policies (Documentation/admin-guide/pm/cpufreq.rst);
@@ -23,10 +25,7 @@ func (c CPUFreq) dir() string {
 // Policies returns the names of the policies; none if the kernel scales no frequencies.
 func (c CPUFreq) Policies() (names []string) {
 	files, _ := filepath.Glob(filepath.Join(c.dir(), "policy[0-9]*"))
-	for _, file := range files {
-		names = append(names, filepath.Base(file))
-	}
-	return names
+	return lists.Map(files, filepath.Base)
 }
 
 // Governor reads the governor of a policy.

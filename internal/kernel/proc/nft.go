@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"linerate/internal/model/lists"
 )
 
 // nftTime limits how long nft may take, for tens of thousands of rules; mostNFT limits its output.
@@ -45,11 +47,7 @@ func NFTRules(ctx context.Context, table string) (rules int, there bool, err err
 		return 0, false, err
 	}
 	objects, err := list("table", "inet", table)
-	for _, o := range objects {
-		if o.Rule != nil {
-			rules++
-		}
-	}
+	rules = lists.Count(objects, func(o object) bool { return o.Rule != nil })
 	return rules, true, err
 }
 

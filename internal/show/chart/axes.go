@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/model/plain"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
@@ -134,11 +135,7 @@ func tickLabels(values []float64) []string {
 			step *= 10
 		}
 	}
-	out := make([]string, len(values))
-	for i, v := range values {
-		out[i] = number.Round(v, places)
-	}
-	return out
+	return lists.Map(values, func(v float64) string { return number.Round(v, places) })
 }
 
 // labelRoom returns the width of labels to the left of the y axis.

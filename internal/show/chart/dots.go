@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"linerate/internal/model/lists"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/view"
 )
@@ -73,11 +74,7 @@ func stacksOf(values []float64, wide float64) (stacks [][]int) {
 
 // along returns the positions of dots on an axis in pixels.
 func along(list []dot, axis func(float64) float64) []float64 {
-	at := make([]float64, len(list))
-	for i, d := range list {
-		at[i] = axis(d.value)
-	}
-	return at
+	return lists.Map(list, func(d dot) float64 { return axis(d.value) })
 }
 
 // dots draws dots. Axis converts values to pixels, and place returns the point at a position along

@@ -24,7 +24,6 @@ type Trial struct {
 // Host is a host, not a switch, as its reading and the topology describe it.
 type Host struct {
 	Name       string
-	Alone      bool // it is the only host
 	Reading    netstate.HostReading
 	Interfaces []*Interface
 	Deltas     map[string]netstate.InterfaceDelta
@@ -74,7 +73,7 @@ func Gather(trial record.Trial, t *topology.Topology) Trial {
 	f := Trial{Trial: trial, Topology: t, Declared: t}
 	for _, th := range t.Hosts {
 		reading, _ := trial.Reading(th.Name)
-		h := &Host{Name: th.Name, Alone: len(t.Hosts) == 1, Reading: reading,
+		h := &Host{Name: th.Name, Reading: reading,
 			Deltas: map[string]netstate.InterfaceDelta{}}
 		for _, d := range reading.Deltas() {
 			h.Deltas[d.Interface] = d

@@ -40,7 +40,7 @@ func TestResolverDead(t *testing.T) {
 			cause.Resolver{Server: "b", Silent: true, Others: "a"}, false},
 		{[]netstate.ResolverProbe{at("a", ""), at("b", "")}, "", cause.Resolver{}, false},
 	} {
-		f := resolverDead(&facts.Host{Name: "nas", Alone: true}, netstate.Probe{Resolvers: test.servers})
+		f := resolverDead(&facts.Host{Name: "nas"}, netstate.Probe{Resolvers: test.servers})
 		switch {
 		case f == nil && test.confidence == "":
 		case f == nil:
