@@ -23,7 +23,8 @@ func TestHowFlowsWait(t *testing.T) {
 		{flow.RR, false, new(true), new(true)},
 		{flow.HTTP, false, nil, new(false)},
 		{flow.TCP, false, nil, nil},
-		{flow.SMTP, false, nil, nil},
+		{flow.SMTP, false, nil, new(false)},
+		{flow.HTTP2, false, nil, nil},
 	} {
 		f := &Flow{PlannedFlow: study.PlannedFlow{Spec: flow.Spec{Protocol: test.protocol, Poll: test.poll}},
 			Spins: test.spins}

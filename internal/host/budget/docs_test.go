@@ -23,14 +23,14 @@ func TestDocs(t *testing.T) {
 		Flows:       {"`--max-flows`", "", ""},
 		Connections: {"`--max-connections`, at least `--max-flows`", "", "descriptors"},
 		Threads: {fmt.Sprintf("%d for each CPU, at least `--max-flows`", threadsOfCPU),
-			fmt.Sprintf("%d, at least one client's", threadsAll), fmt.Sprintf("RLIMIT_NPROC and pids.max, less %d",
+			fmt.Sprintf("%d, at least one client's", threadsAll), fmt.Sprintf("RLIMIT_NPROC, pids.max, RLIMIT_DATA, RLIMIT_AS, less %d",
 				spareThreads)},
 		Polling:  {"1 for each CPU", "2 for each CPU", ""},
 		Buffers:  {bytes(buffersEach), bytes(buffersAll), ""},
 		Samples:  {fmt.Sprint(samples), "", ""},
 		Requests: {fmt.Sprint(requests), "", ""},
 		Memory: {bytes(memoryBase) + " and " + bytes(memoryFlow) + " for each of `--max-flows`", bytes(memoryAll) +
-			", at least one client's", "a quarter of memory.max"},
+			", at least one client's", "a quarter of memory.max, RLIMIT_DATA, RLIMIT_AS"},
 		Descriptors: {"", "", fmt.Sprintf("RLIMIT_NOFILE, less %d and unidentified connections", spareDescriptors)},
 	} {
 		table += fmt.Sprintf("| %%s | %s | %s | %s |\n", row[0], row[1], row[2])

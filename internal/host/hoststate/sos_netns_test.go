@@ -35,8 +35,11 @@ func (b *bench) sosReport(host string) (s netstate.HostSnapshot) {
 	ctx, cancel := context.WithTimeout(b.t.Context(), 5*time.Minute)
 	defer cancel()
 	b.in(host, func() error {
-		out, err := exec.CommandContext(ctx, "sos", "report", "--batch", "--quiet", "--tmp-dir", dir, "-o",
-			"networking,kernel,processor,hardware", "--plugin-timeout", "120").CombinedOutput()
+		// Named network namespaces of this machine would be machines of the archive, too.
+		out, err := exec.CommandContext(ctx, "unshare", "--mount", "sh", "-c", `
+			if [ -d /run/netns ]; then mount -t tmpfs none /run/netns; fi
+			exec sos report --batch --quiet --tmp-dir "$0" -o networking,kernel,processor,hardware --plugin-timeout 120`,
+			dir).CombinedOutput()
 		if err != nil {
 			b.t.Logf("%s", out)
 		}
