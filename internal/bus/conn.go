@@ -158,8 +158,8 @@ type Gate struct {
 }
 
 const (
-	maxConcurrent = 16 // requests of one verb that are being handled
-	maxPending    = 64 // requests that have not been admitted yet
+	maxConcurrent = 16   // requests of one verb that are being handled
+	maxPending    = 1024 // requests of all verbs that have not been admitted yet
 )
 
 // concurrent admits so many requests of each verb at a time.
