@@ -7,8 +7,8 @@
 //
 // Each contest has a lab of its own, with its servers alone, in which TCP has the same
 // congestion control for all programs. A program that is not installed is named, and its
-// marks are left out. neper's tcp_rr and tcp_crr are such: no registry of packages has them,
-// so that whoever wants them builds them and puts them on the PATH or in bin/peers. Of iperf3
+// marks are left out. neper's tcp_rr and tcp_crr are such: no registry of packages has them.
+// Build them from their source and put them on the PATH or in bin/peers. Of iperf3
 // script/setup unpacks a newer version there, if the packaged one has no --gsro.
 //
 // The contenders take turns in one run, and a different one begins each round, so that

@@ -79,17 +79,16 @@ func (c *Conn) detach() (fd int, err error) {
 	return fd, err
 }
 
-// give gives a client a new connection.
+// give makes a new socket the connection of a client that has none.
 func (l *loop) give(c *client, fd int) {
 	l.mu.Lock()
 	c.fd = fd
 	l.mu.Unlock()
 	c.parser, c.began, c.heard, c.resent = l.codec.Parser(), l.now, l.now, 0
-	c.uses, c.retired, c.over = 0, false, false
 	l.established.Add(1)
 }
 
-// watch has events of a client's connection reported.
+// watch adds a client's connection to the epoll.
 func (l *loop) watch(c *client) error {
 	if l.datagrams { // each datagram that leaves would be an event
 		return l.epoll.AddRead(c.fd, c.index)
@@ -150,12 +149,10 @@ func (l *loop) install() {
 			l.connect(c, o.to)
 			continue
 		}
-		uses, retired := c.uses, c.retired
 		if err := l.takeOver(c, o.conn); err != nil {
 			l.fail(c, err)
 			continue
 		}
-		c.uses, c.retired = uses, retired
 		l.flush(c)
 		l.ready(c)
 	}
@@ -169,9 +166,8 @@ func (l *loop) connect(c *client, to *sock.Peer) {
 		l.fail(c, err)
 		return
 	}
-	uses, retired := c.uses, c.retired
 	l.give(c, fd)
-	c.uses, c.retired, c.connecting = uses, retired, true
+	c.connecting = true
 	l.f.counts.opened.Add(1)
 	caused.Add(caused.Reset) // see disconnect
 	err = sock.SetLingerZero(fd)

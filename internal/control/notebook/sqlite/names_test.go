@@ -27,7 +27,7 @@ func TestTrialsAreChecked(t *testing.T) {
 	}
 }
 
-// TestMemoryOfDocuments: a stored document takes memory in proportion to its size in the notebook, whoever made it.
+// TestMemoryOfDocuments: a stored document takes memory in proportion to its size, also one that another program made.
 func TestMemoryOfDocuments(t *testing.T) {
 	for name, text := range map[string]string{
 		"spaces":        strings.Repeat(" ", 256<<20) + "{}",
