@@ -76,7 +76,7 @@ type conn1 struct {
 	extended int64 // when its deadline was set; 0: it has another one
 }
 
-// extend lets the connection wait for at least idleTimeout without extendEvery.
+// extend moves the deadline of the connection to between idleTimeout-extendEvery and idleTimeout from now.
 func (c *conn1) extend() error {
 	now := sched.Now()
 	if c.extended != 0 && now-c.extended < int64(extendEvery) {
