@@ -89,6 +89,8 @@ type Run struct {
 	Again string `json:"again"`
 	// Proven are the settings of the run's list that tune --keep kept. Nil: it kept none.
 	Proven *Proven `json:"proven,omitempty"`
+	// Mesh is what is particular to a measurement between many hosts. Nil: the run is none.
+	Mesh *Mesh `json:"mesh,omitempty"`
 	// Notes are remarks on the run, the oldest first.
 	Notes []Note `json:"notes,omitempty"`
 }

@@ -1,0 +1,54 @@
+// Package mesh plans measurements between many hosts: which host sends to which, in which round. A
+// plan is a value that depends on its options alone, so it can be printed, stored, resumed and
+// repeated.
+package mesh
+
+// Schema is the schema name and version of a Plan.
+const Schema = "linerate.mesh-plan/v1"
+
+// Pattern says which pairs of hosts a plan tests.
+type Pattern string
+
+const (
+	Triage   Pattern = "triage"     // random permutations: in each round a host sends to one other and receives from one
+	Pairs    Pattern = "pairs"      // each unordered pair once, both directions at the same time
+	Shifts   Pattern = "shifts"     // each ordered pair once
+	Ring     Pattern = "ring"       // each host to its neighbours in the list
+	Halves   Pattern = "halves"     // random halvings: all pairs across the cut, both directions
+	AllToAll Pattern = "all-to-all" // every host to all others at once
+	Incast   Pattern = "incast"     // several hosts to one, which is another host in each round
+	Leaf     Pattern = "leaf"       // each ordered pair of racks once, by one host of each
+)
+
+// Host is a host of a plan.
+type Host struct {
+	Name string `json:"name" is:"host"`
+	// Rack is the name of what the host is connected to, such as a leaf switch. Empty: not known.
+	Rack string `json:"rack,omitempty"`
+	// Machine is the machine that the host is a virtual machine of: hosts of one machine share its
+	// CPUs and are tested in different rounds. Empty: the host is a machine of its own.
+	Machine string `json:"machine,omitempty"`
+	// RateBps is the rate of the host's interface in each direction, in bits per second. 0: not known.
+	RateBps float64 `json:"rate_bps,omitempty"`
+}
+
+// Pair is a test: the places in Plan.Hosts of the host that sends and of the host that receives.
+type Pair [2]int
+
+// Plan is what a mesh measures, in order.
+type Plan struct {
+	Schema  string  `json:"schema"`
+	Pattern Pattern `json:"pattern"`
+	Seed    uint64  `json:"seed"`
+	Hosts   []Host  `json:"hosts"`
+	// Share is the share of an interface's rate that the tests of a round may use. 0: all of it, and
+	// flows are not paced.
+	Share float64 `json:"share,omitempty"`
+	// Uplinks has, by rack, the rate of all uplinks of the rack together in each direction, in bits
+	// per second. A rack that is missing has enough.
+	Uplinks map[string]float64 `json:"uplinks,omitempty"`
+	// Rounds has the tests that run at the same time, round by round.
+	Rounds [][]Pair `json:"rounds"`
+	// AtLeast is a lower bound of the number of rounds in which the tests can be made.
+	AtLeast int `json:"at_least"`
+}
