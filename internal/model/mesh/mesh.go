@@ -10,7 +10,7 @@ const Schema = "linerate.mesh-plan/v1"
 type Pattern string
 
 const (
-	Triage   Pattern = "triage"     // random permutations: in each round a host sends to one other and receives from one
+	Triage   Pattern = "triage"     // random permutations: a host sends to one and receives from one in each round
 	Pairs    Pattern = "pairs"      // each unordered pair once, both directions at the same time
 	Shifts   Pattern = "shifts"     // each ordered pair once
 	Ring     Pattern = "ring"       // each host to its neighbours in the list
