@@ -8,7 +8,10 @@
 // and sets text in the Go fonts, so that a picture looks the same on machines without fonts.
 package figure
 
-import "math"
+import (
+	"image"
+	"math"
+)
 
 // Role is the meaning of a shape. The palette assigns a colour to it.
 type Role uint8
@@ -61,6 +64,8 @@ const (
 	kindLine                // stroked
 	kindCircle              // filled
 	kindText
+	kindImage // between two corners
+	kindArea  // not drawn
 )
 
 // Shape is an element of a drawing.
@@ -73,6 +78,7 @@ type Shape struct {
 	text   string
 	style  Style
 	tip    string
+	image  image.Image
 }
 
 // Dash makes a line dashed.
@@ -118,6 +124,17 @@ func (d *Drawing) Circle(center Point, radius float64, role Role) *Shape {
 // Text adds one line of text. y is its baseline.
 func (d *Drawing) Text(x, y float64, text string, style Style) *Shape {
 	return d.add(&Shape{kind: kindText, points: []Point{{x, y}}, text: text, style: style, role: style.Role})
+}
+
+// Image adds a picture, each of whose pixels becomes a rectangle of one colour. Transparent pixels
+// show what is below.
+func (d *Drawing) Image(x, y, w, h float64, picture image.Image) *Shape {
+	return d.add(&Shape{kind: kindImage, points: []Point{{x, y}, {x + w, y + h}}, image: picture})
+}
+
+// Area adds a rectangle that is not drawn, for its Tip.
+func (d *Drawing) Area(x, y, w, h float64) *Shape {
+	return d.add(&Shape{kind: kindArea, points: []Point{{x, y}, {x + w, y + h}}})
 }
 
 // Place adds a copy of another drawing's shapes at (x, y).

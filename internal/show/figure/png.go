@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	scaled "golang.org/x/image/draw"
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/math/fixed"
@@ -70,6 +71,10 @@ func (c *raster) shape(s *Shape) error {
 		}
 	case kindText:
 		return c.text(points[0], s)
+	case kindImage:
+		at := image.Rect(int(math.Round(points[0].X)), int(math.Round(points[0].Y)), int(math.Round(points[1].X)),
+			int(math.Round(points[1].Y)))
+		scaled.NearestNeighbor.Scale(c.image, at, s.image, s.image.Bounds(), draw.Over, nil)
 	}
 	return nil
 }

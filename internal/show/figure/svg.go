@@ -2,8 +2,11 @@ package figure
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/xml"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"math"
 	"strconv"
@@ -64,6 +67,11 @@ func (s *Shape) element() (name, attributes, content string) {
 	case kindCircle:
 		return "circle", `class="f-` + tone + `" cx="` + num(first.X) + `" cy="` + num(first.Y) + `" r="` +
 			num(s.width) + `"`, ""
+	case kindArea:
+		return "rect", `fill="none" pointer-events="all"` + rectangle(s.points), ""
+	case kindImage:
+		return "image", `preserveAspectRatio="none" style="image-rendering:pixelated"` + rectangle(s.points) +
+			` href="data:image/png;base64,` + base64PNG(s.image) + `"`, ""
 	case kindLine:
 		attributes = `class="k-` + tone + `" stroke-width="` + num(s.width) + `" stroke-linejoin="round" points="` +
 			coordinates(s.points) + `"`
@@ -84,6 +92,19 @@ func (s *Shape) element() (name, attributes, content string) {
 		attributes += ` font-weight="600"`
 	}
 	return "text", attributes, escape(s.text)
+}
+
+// rectangle returns the attributes of the rectangle between two corners.
+func rectangle(corners []Point) string {
+	a, b := corners[0], corners[1]
+	return ` x="` + num(a.X) + `" y="` + num(a.Y) + `" width="` + num(b.X-a.X) + `" height="` + num(b.Y-a.Y) + `"`
+}
+
+func base64PNG(picture image.Image) string {
+	var b bytes.Buffer
+	// Writing to a bytes.Buffer never fails; a picture without pixels is empty.
+	_ = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, picture)
+	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
 func coordinates(points []Point) string {

@@ -43,13 +43,22 @@ func Report(run *record.Run) *document.Report {
 	if run.Environment.ImpairedBy != "" {
 		r.MadeIn = run.Environment.Mode
 	}
+	if run.Mesh != nil {
+		meshReport(r, run)
+		return r
+	}
 	t := tablesOf(v)
 	r.Summary, r.Sections = summaryOf(v, t), sectionsOf(v, t)
 	return r
 }
 
 // Figures lists the figures for which the run has data.
-func Figures(run *record.Run) []figure.Figure { return chart.Figures(view.New(run)) }
+func Figures(run *record.Run) []figure.Figure {
+	if run.Mesh != nil {
+		return chart.MeshFigures(view.NewMesh(run))
+	}
+	return chart.Figures(view.New(run))
+}
 
 // runTables has the tables that both summary and page show. Nil: there is none.
 type runTables struct {
@@ -317,6 +326,9 @@ func facts(run *record.Run) string {
 	size := words.Count(len(run.Treatments), "treatment") + " × " + words.Count(run.Blocks(), "block")
 	if plan, err := study.PlanOf(run); len(run.Trials) == 0 && err == nil {
 		size = words.Count(len(plan.Treatments), "treatment") + " × " + words.Count(plan.Blocks(), "block") + " planned"
+	}
+	if run.Mesh != nil {
+		size = meshSize(run)
 	}
 	out := []string{run.Study, size + seed(run.Seed, " · "), number.Seconds(run.DurationS)}
 	if run.Study == record.MeasureStudy && len(run.Trials) == 1 { // which has no plan of trials
