@@ -24,10 +24,10 @@ const (
 type Host struct {
 	Name string `json:"name" is:"host"`
 	// Rack is the name of what the host is connected to, such as a leaf switch. Empty: not known.
-	Rack string `json:"rack,omitempty"`
+	Rack string `json:"rack,omitempty" is:"words"`
 	// Machine is the machine that the host is a virtual machine of: hosts of one machine share its
 	// CPUs and are tested in different rounds. Empty: the host is a machine of its own.
-	Machine string `json:"machine,omitempty"`
+	Machine string `json:"machine,omitempty" is:"words"`
 	// RateBps is the rate of the host's interface in each direction, in bits per second. 0: not known.
 	RateBps float64 `json:"rate_bps,omitempty"`
 }
@@ -51,4 +51,6 @@ type Plan struct {
 	Rounds [][]Pair `json:"rounds"`
 	// AtLeast is a lower bound of the number of rounds in which the tests can be made.
 	AtLeast int `json:"at_least"`
+	// Hours are when rounds may be made, by the clock of whoever conducts them. Zero: all day.
+	Hours Hours `json:"hours,omitzero"`
 }
