@@ -104,50 +104,36 @@ func (s *sample) partners(suspects []record.MeshSuspect) (list []int) {
 	}
 }
 
-// again returns pairs of a suspect with partners.
+// again returns pairs of a suspect with partners. Of racks they are few at a time, as those of partners
+// with each other are: two hosts are the other end of all.
 func (s *sample) again(what record.MeshSuspect, partners []int, own int) (pairs []plan.Pair) {
-	var from, to []int // hosts of the suspect
-	for i, h := range s.in.Hosts {
-		switch what.Kind {
-		case record.MeshSends, record.MeshReceives, record.MeshHost:
-			if h.Name == what.Host {
-				from, to = append(from, i), append(to, i)
-			}
-		case record.MeshPair:
-			if h.Name == what.From {
-				from = append(from, i)
-			}
-			if h.Name == what.To {
-				to = append(to, i)
-			}
-		default:
-			if h.Rack == "" {
-				continue
-			}
-			if h.Rack == what.From {
-				from = append(from, i)
-			}
-			if h.Rack == what.To {
-				to = append(to, i)
+	of := func(is func(plan.Host) bool) (hosts []int) {
+		for i, h := range s.in.Hosts {
+			if is(h) {
+				hosts = append(hosts, i)
 			}
 		}
+		return hosts
 	}
+	named := func(name string) []int { return of(func(h plan.Host) bool { return h.Name == name }) }
+	in := func(rack string) []int { return of(func(h plan.Host) bool { return h.Rack == rack }) }
+	var from, to []int
 	switch what.Kind {
 	case record.MeshPair:
-		own = repeated
+		from, to, own = named(what.From), named(what.To), repeated
 	case record.MeshSends:
-		to = partners
+		from, to = named(what.Host), partners
 	case record.MeshReceives:
-		from = partners
+		from, to = partners, named(what.Host)
 	case record.MeshHost:
 		receives, sends := what, what
 		receives.Kind, sends.Kind = record.MeshReceives, record.MeshSends
 		return append(s.again(sends, partners, own), s.again(receives, partners, own)...)
+	case record.MeshRacks:
+		from, to = in(what.From), s.best(in(what.To), s.rx)
 	case record.MeshUplink:
-		if what.From == "" {
-			from = partners
-		} else {
-			to = partners
+		if from, to = in(what.From), partners[:min(2, len(partners))]; what.From == "" {
+			from, to = to, in(what.To)
 		}
 	}
 	// First the pairs between racks: what differs between racks is the more frequent.
@@ -161,6 +147,12 @@ func (s *sample) again(what record.MeshSuspect, partners []int, own int) (pairs 
 		}
 	}
 	return pairs
+}
+
+// best returns the two hosts with the best effects.
+func (s *sample) best(hosts []int, effects []float64) []int {
+	slices.SortStableFunc(hosts, func(a, b int) int { return cmp.Compare(effects[b], effects[a]) })
+	return hosts[:min(2, len(hosts))]
 }
 
 // Confirm returns the conclusion of the planned rounds with what added rounds say about its suspects
@@ -185,16 +177,7 @@ func Confirm(planned, added Input, c record.MeshConclusion) record.MeshConclusio
 	}
 	tests := float64(len(all))
 	again := func(what record.MeshSuspect) *record.MeshAgain {
-		var own []int32
-		var cells []cell
-		for i, x := range s.cells {
-			if mine := s.has(what, x.from, x.to); mine {
-				own = append(own, int32(len(cells)))
-				cells = append(cells, x)
-			} else if controls[i] {
-				cells = append(cells, x)
-			}
-		}
+		own, cells := s.against(controls, func(c cell) bool { return s.has(what, c.from, c.to) })
 		if len(own) == 0 {
 			return nil
 		}
@@ -202,7 +185,7 @@ func Confirm(planned, added Input, c record.MeshConclusion) record.MeshConclusio
 		p := math.Exp(r.slower(cells, own, s.margin)) * looks * tests * perLook
 		d, low, high := r.ratio(cells, own)
 		a := &record.MeshAgain{Ratio: s.ratio(d), Low: s.ratio(low), High: s.ratio(high), P: min(1, p), Pairs: len(own),
-			Controls: n}
+			Controls: len(cells) - len(own)}
 		if added.Latency {
 			a.Low, a.High = a.High, a.Low
 		}
@@ -240,4 +223,31 @@ func Confirm(planned, added Input, c record.MeshConclusion) record.MeshConclusio
 	}
 	before.typicalHosts(&c)
 	return c
+}
+
+// against returns the cells of a suspect among those of controls in the same rounds, since others may
+// have had more or less traffic; if these are fewer than its own, among all.
+func (s *sample) against(controls []bool, has func(cell) bool) (own []int32, cells []cell) {
+	rounds, n := map[int]bool{}, 0
+	for _, c := range s.cells {
+		if has(c) {
+			rounds[c.round] = true
+			n++
+		}
+	}
+	same := 0
+	for i, c := range s.cells {
+		if controls[i] && rounds[c.round] {
+			same++
+		}
+	}
+	for i, c := range s.cells {
+		if has(c) {
+			own = append(own, int32(len(cells)))
+			cells = append(cells, c)
+		} else if controls[i] && (rounds[c.round] || same < n) {
+			cells = append(cells, c)
+		}
+	}
+	return own, cells
 }

@@ -13,78 +13,58 @@ import (
 const (
 	// leastTail is the least number of pairs from which the slow end of their distribution is known.
 	leastTail = 30
-	// pairCandidates is the most single pairs that are tested again, and pairLevel the probability of
-	// such a pair by chance up to which one is.
-	pairCandidates, pairLevel = 4, 0.2
+	// pairCandidates is the most single pairs that are tested again: those that are slower than the
+	// slowest of so many is expected to be.
+	pairCandidates = 4
+	// clusters is the least width of the tail if many pairs are slow: as flows that share links do, they
+	// are in narrow clusters, of which the next is so far.
+	clusters = 0.15
 )
 
 // tail is the slow end of the distribution of pairs: how often one is slower than y, for one that is
 // slower than all it is made from. It is exponential in y, as for rates that follow a power law, which
 // is no less than what placements of flows on links have.
 type tail struct {
-	fits []fit
-	n    int
+	from, width float64 // k of n values are slower than from, by width on average
+	k, n        float64 // n 0: it is not known
 }
 
-// fit has k of n values slower than from, by width on average.
-type fit struct {
-	from, width float64
-	k, n        int
-}
-
-// newTail returns the tail of sorted values; least of them are left out as what is to be judged.
+// newTail returns the tail of sorted values, of which none failed. The least of them are left out as
+// what is to be judged.
 func newTail(sorted []float64, least int, margin float64) (t tail) {
-	least = min(least, len(sorted)/10)
-	t.n = len(sorted)
-	rest := sorted[least:]
 	if len(sorted) < leastTail {
 		return t
 	}
-	middle := rest[len(rest)/2]
-	slow, _ := slices.BinarySearch(rest, middle-margin)
-	// Of the slowest twentieth, and of all that are slower by more than the margin: clusters, as flows
-	// have that share links, are narrow, and the distance between them is not.
-	for _, k := range []int{max(10, len(rest)/20), slow} {
-		if k < 10 || k >= len(rest) || failed(rest[k]) {
-			continue
-		}
-		f := fit{from: rest[k], k: k, n: len(sorted)}
-		sum := 0.0
-		for _, y := range rest[:k] {
-			if !failed(y) {
-				sum += f.from - y
-			}
-		}
-		f.width = max(sum/float64(k), margin/2)
-		t.fits = append(t.fits, f)
+	rest := sorted[min(least, len(sorted)/10):]
+	k := max(10, len(rest)/20)
+	t = tail{from: rest[k], k: float64(k), n: float64(len(sorted)), width: margin / 2}
+	if slow, _ := slices.BinarySearch(rest, rest[len(rest)/2]-margin); slow >= 10 {
+		t.width = clusters
 	}
+	sum := 0.0
+	for _, y := range rest[:k] {
+		sum += t.from - y
+	}
+	t.width = max(t.width, sum/t.k)
 	return t
 }
 
 // slower is the probability of a pair that is as slow as y.
 func (t tail) slower(y float64) float64 {
-	if len(t.fits) == 0 {
+	if t.n == 0 {
 		return 1
 	}
-	most := 0.0
-	for _, f := range t.fits {
-		k := float64(f.k)
-		p := (k + 1) / float64(f.n)
-		if d := f.from - y; d > 0 { // the width is an estimate from k values
-			p *= math.Pow(1+d/(k*f.width), -k)
-		}
-		most = max(most, p)
+	p := (t.k + 1) / t.n
+	if d := t.from - y; d > 0 { // the width is an estimate from k values
+		p *= math.Pow(1+d/(t.k*t.width), -t.k)
 	}
-	return min(1, most)
+	return min(1, p)
 }
 
 // pairs finds single pairs that are slower than chance explains, and those that failed, by what the
 // suspects so far leave.
 func (e *explanation) pairs(c *record.MeshConclusion) {
-	for stratum := range strata {
-		sorted := e.ranks.sorted[stratum]
-		e.tests[record.MeshPair] += float64(len(sorted))
-	}
+	e.tests[record.MeshPair] = float64(e.ranks.cells())
 	for stratum, sorted := range e.ranks.sorted {
 		failures, _ := slices.BinarySearch(sorted, math.Inf(-1))
 		for failures < len(sorted) && failed(sorted[failures]) {
@@ -93,10 +73,11 @@ func (e *explanation) pairs(c *record.MeshConclusion) {
 		t := newTail(sorted[failures:], pairCandidates, e.s.margin)
 		for _, i := range e.slowest(stratum, pairCandidates) {
 			what := e.s.pairOf(int(i), stratum, e.ranks)
-			all := e.corrected(record.MeshPair, t.slower(e.s.cells[i].y))
+			one := t.slower(e.s.cells[i].y)
 			if e.s.explainedByChance(e.s.cells[i]) {
-				all = 1
+				one = 1
 			}
+			all := e.corrected(record.MeshPair, one)
 			what.P = all
 			switch bad := what.Value == 0; {
 			case bad:
@@ -106,7 +87,7 @@ func (e *explanation) pairs(c *record.MeshConclusion) {
 			case all <= Level:
 				c.Suspects = append(c.Suspects, what)
 				e.s.cells[i].out = true
-			case all <= pairLevel:
+			case one*e.tests[record.MeshPair] <= 1:
 				c.Candidates = append(c.Candidates, what)
 			}
 		}

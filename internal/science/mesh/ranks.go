@@ -6,14 +6,14 @@ import (
 	"sort"
 )
 
-// shares are the parts of all pairs among which the pairs of a group are counted: among the slowest
-// 1 % to 70 %, and the share that the group has of all. If many pairs are slow by chance and few are
-// fast, it is telling that none of the group is among the fast ones; if pairs differ little, that
-// all are among the slowest.
-var shares = []float64{0.01, 0.05, 0.15, 0.3, 0.5, 0.7}
+// shares are the parts of the other pairs, the slowest first, among which the pairs of a group are
+// counted; 0: before the first of them. If many pairs are slow by chance and few are fast, it is
+// telling that none of the group is among the fast ones; if pairs differ little, that all are among
+// the slowest.
+var shares = []float64{0, 0.01, 0.05, 0.15, 0.3, 0.5, 0.7}
 
 // looks is how many tests of a group there are.
-var looks = float64(len(shares) + 1)
+var looks = float64(len(shares))
 
 // ranks has, for each stratum, the values of all cells that are not explained, sorted.
 type ranks struct{ sorted [strata][]float64 }
@@ -30,17 +30,6 @@ func newRanks(cells []cell) (r ranks) {
 	return r
 }
 
-// of returns the share of a stratum that is slower than y; of what is as slow, half.
-func (r ranks) of(stratum int, y float64) float64 {
-	values := r.sorted[stratum]
-	if len(values) == 0 {
-		return 0.5
-	}
-	below := sort.SearchFloat64s(values, y)
-	upto := below + sort.Search(len(values)-below, func(i int) bool { return values[below+i] > y })
-	return (float64(below) + float64(upto)) / 2 / float64(len(values))
-}
-
 func (r ranks) cells() (n int) {
 	for _, values := range r.sorted {
 		n += len(values)
@@ -48,60 +37,54 @@ func (r ranks) cells() (n int) {
 	return n
 }
 
+// middle returns how many sorted values are below y, and of those that are equal, half.
+func middle(sorted []float64, y float64) float64 {
+	below := sort.SearchFloat64s(sorted, y)
+	upto := below + sort.Search(len(sorted)-below, func(i int) bool { return sorted[below+i] > y })
+	return float64(below+upto) / 2
+}
+
 // slower returns the logarithm of the probability that a group of cells is slower than the others by
 // more than the margin if its cells are drawn from all at random: the least of several looks, which
-// is not corrected for their number.
+// is not corrected for their number. If a of n own cells come before the next of the others after b of
+// them, then a of the first a+b are own.
 func (r ranks) slower(cells []cell, group []int32, margin float64) float64 {
-	all, own := r.cells(), 0
-	at := append(slices.Clone(shares), 0)
+	var mine [strata][]float64
+	own := 0
 	for _, i := range group {
-		if !cells[i].out {
+		if c := cells[i]; !c.out {
+			mine[c.stratum] = append(mine[c.stratum], c.y)
 			own++
 		}
 	}
+	all := r.cells()
 	if own == 0 || own == all {
 		return 0
 	}
-	at[len(at)-1] = float64(own) / float64(all)
-	shifted, plain := make([]int, len(at)), make([]int, len(at))
-	for _, i := range group {
-		c := &cells[i]
-		if c.out {
-			continue
+	a, b := make([]int, len(shares)), make([]int, len(shares))
+	for stratum, values := range mine {
+		slices.Sort(values)
+		others := len(r.sorted[stratum]) - len(values)
+		for k, share := range shares {
+			b[k] += int(math.Ceil(max(0, share*float64(others)-0.5)))
 		}
-		u, v := r.of(c.stratum, c.y+margin), r.of(c.stratum, c.y)
-		for k, share := range at {
-			if u < share {
-				shifted[k]++
+		for _, y := range values {
+			u := 0.5
+			if others > 0 {
+				u = (middle(r.sorted[stratum], y+margin) - middle(values, y+margin)) / float64(others)
 			}
-			if v < share {
-				plain[k]++
+			for k, share := range shares {
+				if u < share || share == 0 && u <= 0 {
+					a[k]++
+				}
 			}
 		}
 	}
 	least := 0.0
-	for k, share := range at {
-		below := 0
-		for stratum, values := range r.sorted {
-			below += r.below(stratum, share, len(values))
-		}
-		others := max(0, below-plain[k])
-		least = min(least, hypergeometric(all, own, others+shifted[k], shifted[k]))
+	for k := range shares {
+		least = min(least, hypergeometric(all, own, a[k]+b[k], a[k]))
 	}
 	return least
-}
-
-// below returns how many of a stratum's n cells have a rank below share.
-func (r ranks) below(stratum int, share float64, n int) int {
-	values := r.sorted[stratum]
-	at := min(n, int(math.Ceil(share*float64(n))))
-	for at > 0 && r.of(stratum, values[at-1]) >= share {
-		at--
-	}
-	for at < n && r.of(stratum, values[at]) < share {
-		at++
-	}
-	return at
 }
 
 // hypergeometric returns the logarithm of the probability that of n cells, drawn from all without

@@ -18,6 +18,9 @@ var parts = map[string]float64{
 const (
 	perLook        = 2  // looks that share Level
 	mostCandidates = 12 // that are tested again
+	// eachDirection is the probability by chance that each direction of a host may have at most for both
+	// to be slow.
+	eachDirection = 0.01
 	// leastRackHosts is how many hosts a rack needs for a statement about it: a fault of one is its own.
 	leastRackHosts = 2
 )
@@ -27,6 +30,8 @@ type group struct {
 	what   record.MeshSuspect // Kind, Host, From, To
 	family string
 	cells  []int32
+	// halves are the two directions of a host, each of which has to be slow.
+	halves [2][]int32
 	taken  bool
 }
 
@@ -82,13 +87,14 @@ func newExplanation(s *sample) *explanation {
 			put(3*hosts + 2*racks + a*racks + b)
 		}
 	}
-	for g, cells := range by {
+	for n, cells := range by {
 		var what record.MeshSuspect
 		family := record.MeshHost
-		switch at := g - 3*hosts; {
+		at := n - 3*hosts
+		switch {
 		case at < 0:
-			what.Kind = []string{record.MeshSends, record.MeshReceives, record.MeshHost}[g/hosts]
-			what.Host = s.in.Hosts[g%hosts].Name
+			what.Kind = []string{record.MeshSends, record.MeshReceives, record.MeshHost}[n/hosts]
+			what.Host = s.in.Hosts[n%hosts].Name
 		case at < 2*racks:
 			what.Kind, family = record.MeshUplink, record.MeshUplink
 			if at < racks {
@@ -107,7 +113,11 @@ func newExplanation(s *sample) *explanation {
 			}
 		}
 		if len(cells) > 1 {
-			e.groups = append(e.groups, group{what: what, family: family, cells: cells})
+			g := group{what: what, family: family, cells: cells}
+			if what.Kind == record.MeshHost {
+				g.halves = [2][]int32{by[n%hosts], by[hosts+n%hosts]}
+			}
+			e.groups = append(e.groups, g)
 			e.tests[family]++
 		}
 	}
@@ -178,6 +188,11 @@ func (e *explanation) next(accept func(p, all float64) bool) (*group, record.Mes
 		}
 		p := e.ranks.slower(e.s.cells, g.cells, e.s.margin)
 		all := p + math.Log(looks*e.tests[g.family]/parts[g.family]*perLook)
+		for _, half := range g.halves {
+			if half != nil && p < 0 && e.ranks.slower(e.s.cells, half, e.s.margin) > math.Log(eachDirection) {
+				p = 0
+			}
+		}
 		if p < 0 && accept(math.Exp(p), math.Exp(all)) {
 			list = append(list, tested{g, p, all})
 		}
