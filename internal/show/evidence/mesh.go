@@ -28,8 +28,11 @@ func MeshSuspects(m *view.Mesh) *document.Table {
 		Left: "%d more suspects"}
 	for i, s := range c.Suspects {
 		again := "not tested"
-		if len(m.Run.Mesh.Again) > 0 {
-			again = map[bool]string{true: "confirmed", false: "not confirmed"}[s.Confirmed]
+		switch {
+		case s.Confirmed:
+			again = "confirmed"
+		case s.Again != nil:
+			again = "not confirmed"
 		}
 		causes := words.FirstFew(lists.Map(s.Findings, func(f record.Finding) string { return f.ID }), "and")
 		t.Add(meshSubject(s), m.Spell(view.MeshPair{Measured: true, Value: s.Value}), "", fmt.Sprint(s.Pairs),

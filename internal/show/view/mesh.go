@@ -5,10 +5,12 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/model/index"
 	"linerate/internal/model/lists"
 	"linerate/internal/model/mesh"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	science "linerate/internal/science/mesh"
 	"linerate/internal/science/stats"
 	"linerate/internal/show/number"
 	"linerate/internal/show/words"
@@ -36,24 +38,19 @@ type MeshPair struct {
 
 // NewMesh arranges a run that is a mesh.
 func NewMesh(run *record.Run) *Mesh {
-	m := &Mesh{Run: run, Hosts: slices.Clone(run.Mesh.Plan.Hosts), Latency: run.Mesh.Metric != "goodput"}
+	planned, added := science.Of(run)
+	m := &Mesh{Run: run, Hosts: slices.Clone(planned.Hosts), Latency: planned.Latency}
 	slices.SortStableFunc(m.Hosts, func(a, b mesh.Host) int {
 		return cmp.Or(words.Natural(a.Rack, b.Rack), words.Natural(a.Name, b.Name))
 	})
-	at := map[string]int{}
-	for i, h := range m.Hosts {
-		at[h.Name] = i
-	}
-	type place [2]int
-	values := map[place][]float64{}
-	for _, t := range run.Trials {
-		for _, f := range t.Flows {
-			from, sends := at[f.From]
-			to, receives := at[f.To]
-			if sends && receives && !f.Probe {
-				values[place{from, to}] = append(values[place{from, to}], m.value(f))
-			}
+	at := index.First(m.Hosts, func(h mesh.Host) string { return h.Name })
+	values := map[mesh.Pair][]float64{}
+	for _, o := range slices.Concat(planned.Observations, added.Observations) {
+		if o.Failed {
+			o.Value = 0
 		}
+		p := mesh.Pair{at[planned.Hosts[o.From].Name], at[planned.Hosts[o.To].Name]}
+		values[p] = append(values[p], o.Value)
 	}
 	m.Pairs = lists.Map(m.Hosts, func(mesh.Host) []MeshPair { return make([]MeshPair, len(m.Hosts)) })
 	var all []float64
@@ -71,19 +68,6 @@ func NewMesh(run *record.Run) *Mesh {
 		m.Shown = number.Scale{Scale: metric.Scale{Unit: "µs", Per: 1}}
 	}
 	return m
-}
-
-// value returns what a flow says of its pair.
-func (m *Mesh) value(f record.Flow) float64 {
-	switch {
-	case f.Error != "" && f.ReceivedBytes == 0:
-		return 0
-	case !m.Latency:
-		return f.GoodputBps
-	case f.Transactions != nil && f.Transactions.Latency != nil:
-		return f.Transactions.Latency.P50Us
-	}
-	return 0
 }
 
 // Quality returns how good a pair is in relation to the typical one: 1 is as good, 0.5 half as fast
