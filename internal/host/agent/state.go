@@ -19,6 +19,7 @@ import (
 const (
 	mostPeers     = 8
 	longest       = time.Hour              // between two readings
+	longestLLDP   = 2 * time.Minute        // for LLDP frames, which are sent every 30 s
 	leastInterval = 100 * time.Millisecond // between two samples
 )
 
@@ -29,6 +30,11 @@ func (a *agent) hostState(ctx context.Context, r message.SnapshotRequest) (netst
 		return netstate.HostSnapshot{}, bus.Coded(message.OutOfBounds, fmt.Errorf(
 			"a snapshot over %v of %d peers: expected 0 to %v, and at most %d", over, len(r.Peers), longest, mostPeers))
 	}
+	heard := time.Duration(r.LLDPNs)
+	if heard < 0 || heard > longestLLDP {
+		return netstate.HostSnapshot{}, bus.Coded(message.OutOfBounds, fmt.Errorf(
+			"receiving LLDP for %v: expected 0 to %v", heard, longestLLDP))
+	}
 	var probes []netstate.Probe
 	for _, peer := range r.Peers {
 		p, err := probe.Run(ctx, peer, probe.Options{Port: r.Port})
@@ -37,7 +43,7 @@ func (a *agent) hostState(ctx context.Context, r message.SnapshotRequest) (netst
 		}
 		probes = append(probes, p)
 	}
-	s, err := hoststate.Read(ctx, hoststate.Options{Name: r.Name, Over: over})
+	s, err := hoststate.Read(ctx, hoststate.Options{Name: r.Name, Over: over, LLDP: heard})
 	s.State.Probes = probes
 	return s, err
 }

@@ -36,6 +36,8 @@ type Options struct {
 	// Silent says to send nothing and to execute no program. Which hosts answer ARP requests,
 	// and which neighbours LLDP knows, then stays unknown.
 	Silent bool
+	// LLDP is for how long frames of LLDP neighbours are received if no daemon knows any. 0: not at all.
+	LLDP time.Duration
 
 	began func() // is called after the first of two readings: tests drop packets then
 }
@@ -81,7 +83,10 @@ func Read(ctx context.Context, o Options) (netstate.HostSnapshot, error) {
 	}
 	s.State = stateOf(s.Reading.Snapshot, proc.Proc{}.Holders())
 	before.add(&s.State)
-	part(&s.State, "lldp", func() (err error) { s.State.LLDP, err = lldp(ctx, o.Silent); return err })
+	part(&s.State, "lldp", func() (err error) {
+		s.State.LLDP, err = heardLLDP(ctx, o.Silent, o.LLDP, s.Reading.Snapshot.Interfaces)
+		return err
+	})
 	part(&s.State, "modules", func() error { return modules(s.State.NICs) })
 	part(&s.State, "kernel log", func() (err error) { s.State.Log, err = kernelLog(); return err })
 	s.State.KernelDrops = trace.drops

@@ -3,6 +3,7 @@
 package netlink
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -24,6 +25,10 @@ const Available = false
 type Conn struct{}
 
 func ProbeARP([]ARP, time.Duration) ([]ARP, error) { return nil, unsupported("open a packet socket") }
+
+func ReceiveLLDP(context.Context, []int, time.Duration) ([]LLDPFrame, error) {
+	return nil, unsupported("open a packet socket")
+}
 
 func Dial() (*Conn, error) { return &Conn{}, nil }
 func (*Conn) Close() error { return nil }

@@ -11,6 +11,9 @@ type SnapshotRequest struct {
 	// connect to. 0: none.
 	Peers []string `json:"peers,omitempty"`
 	Port  int      `json:"port,omitempty"`
+	// LLDPNs is for how long frames of LLDP neighbours are received if no daemon knows any. 0: not at
+	// all.
+	LLDPNs int64 `json:"lldp_ns,omitempty"`
 }
 
 // SampleRequest asks for the rates of a host. The agent samples its counters every IntervalNs and
