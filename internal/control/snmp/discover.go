@@ -1,6 +1,7 @@
 package snmp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -49,6 +50,9 @@ type learned struct {
 type neighbour struct {
 	index        int
 	system, port string // a MAC address is formatted as one
+	// The following are read by Survey alone. switches: it is a bridge or a router.
+	chassis, description string
+	switches             bool
 }
 
 // discover reads everything once. It fails if the switch does not answer, or not to this user.
@@ -74,7 +78,7 @@ func (d *device) discover(ctx context.Context) (*found, error) {
 		}))
 	}
 	d.readForwarding(ctx, f)
-	d.readLLDP(ctx, f)
+	d.readLLDP(ctx, f, lldpRemPortIDSubtype, lldpRemPortID, lldpRemSysName)
 	return f, nil
 }
 
@@ -141,9 +145,9 @@ func macOf(b []byte) string {
 	return fmt.Sprintf("%02x:%02x:%02x:%02x:%02x:%02x", b[0], b[1], b[2], b[3], b[4], b[5])
 }
 
-// readLLDP reads neighbours (IEEE 802.1AB, LLDP-MIB). Local ports have their own numbers: their identifier is
-// an ifName, or else the number is taken as the ifIndex.
-func (d *device) readLLDP(ctx context.Context, f *found) {
+// readLLDP reads columns of neighbours (IEEE 802.1AB, LLDP-MIB), subtypes before what they are of. Local ports
+// have their own numbers: their identifier is an ifName, or else the number is taken as the ifIndex.
+func (d *device) readLLDP(ctx context.Context, f *found, columns ...string) {
 	local := map[uint32]int{}
 	err := f.read(ctx, d, lldpLocPortID, mostInterfaces, func(index []uint32, v gosnmp.SnmpPDU) {
 		if len(index) == 1 {
@@ -154,7 +158,7 @@ func (d *device) readLLDP(ctx context.Context, f *found) {
 	})
 	rows := map[[2]uint32]*neighbour{}
 	subtypes := map[[2]uint32]uint64{}
-	for _, column := range []string{lldpRemPortIDSubtype, lldpRemPortID, lldpRemSysName} {
+	for _, column := range columns {
 		if err != nil {
 			break
 		}
@@ -174,8 +178,17 @@ func (d *device) readLLDP(ctx context.Context, f *found) {
 				rows[key] = n
 			}
 			switch column {
-			case lldpRemPortIDSubtype:
+			case lldpRemPortIDSubtype, lldpRemChassisIDSubtype:
 				subtypes[key] = number(v)
+			case lldpRemChassisID:
+				if n.chassis = text(v); subtypes[key] == lldpChassisMAC {
+					n.chassis = macOf(octets(v))
+				}
+			case lldpRemSysCapEnabled: // bits, of which the first is the highest
+				bits := octets(v)
+				n.switches = len(bits) > 0 && bits[0]&(0x80>>2|0x80>>4) != 0
+			case lldpRemPortDesc:
+				n.description = text(v)
 			case lldpRemPortID:
 				if n.port = text(v); subtypes[key] == lldpSubtypeMAC {
 					n.port = macOf(octets(v))
@@ -189,7 +202,9 @@ func (d *device) readLLDP(ctx context.Context, f *found) {
 	for _, n := range rows {
 		f.neighbours = append(f.neighbours, *n)
 	}
-	slices.SortFunc(f.neighbours, func(a, b neighbour) int { return a.index - b.index })
+	slices.SortFunc(f.neighbours, func(a, b neighbour) int {
+		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.system, b.system), cmp.Compare(a.port, b.port))
+	})
 }
 
 // byName returns the index of the interface with this name; 0 if there is none or several.

@@ -19,7 +19,17 @@ const (
 	dot1dTpFdbPort       = "1.3.6.1.2.1.17.4.3.1.2"
 	dot1qTpFdbPort       = "1.3.6.1.2.1.17.7.1.2.2.1.2"
 
-	lldpLocPortID        = "1.0.8802.1.1.2.1.3.7.1.3"
+	lldpLocPortID = "1.0.8802.1.1.2.1.3.7.1.3"
+	ifPhysAddress = "1.3.6.1.2.1.2.2.1.6"
+
+	lldpLocChassisIDSubtype = "1.0.8802.1.1.2.1.3.1.0"
+	lldpLocChassisID        = "1.0.8802.1.1.2.1.3.2.0"
+	lldpRemChassisIDSubtype = "1.0.8802.1.1.2.1.4.1.1.4"
+	lldpRemChassisID        = "1.0.8802.1.1.2.1.4.1.1.5"
+	lldpRemPortDesc         = "1.0.8802.1.1.2.1.4.1.1.8"
+	lldpRemSysCapEnabled    = "1.0.8802.1.1.2.1.4.1.1.12"
+	lldpChassisMAC          = 4
+
 	lldpRemPortIDSubtype = "1.0.8802.1.1.2.1.4.1.1.6"
 	lldpRemPortID        = "1.0.8802.1.1.2.1.4.1.1.7"
 	lldpRemSysName       = "1.0.8802.1.1.2.1.4.1.1.9"

@@ -133,6 +133,7 @@ func newRoot(s streams) *cobra.Command {
 		{"prove", newProveCommand},
 		{"snapshot", newSnapshotCommand},
 		{"diff", newDiffCommand},
+		{"discover", newDiscoverCommand},
 		{"lab", newLabCommand},
 		{"serve", newServeCommand},
 		{"measure", newMeasureCommand},
