@@ -309,3 +309,38 @@ func TestMainTableByNumber(t *testing.T) {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 }
+
+// TestPathsOfRealSwitches: between leaves and spines, whose links form loops, packets take the shortest
+// paths.
+func TestPathsOfRealSwitches(t *testing.T) {
+	fabric := &Topology{}
+	const leaves, spines, hosts = 4, 2, 20
+	for l := range leaves {
+		leaf := fmt.Sprint("leaf", l)
+		fabric.Switches = append(fabric.Switches, Switch{Name: leaf, Unmanaged: true})
+		for h := range hosts {
+			name := fmt.Sprint("h", l, "-", h)
+			address := Address{netip.AddrFrom4([4]byte{10, 0, byte(l), byte(h + 1)}),
+				netip.AddrFrom4([4]byte{10, 0, byte(l), byte(h + 1)}), 16}
+			fabric.Hosts = append(fabric.Hosts, Host{Name: name, Via: []string{"ssh", name},
+				Interfaces: []Interface{{Name: "eth0", Addresses: []Address{address}}}})
+			fabric.Links = append(fabric.Links, Link{From: End{name, "eth0"}, To: End{leaf, fmt.Sprint("p", h)}})
+		}
+		for s := range spines {
+			fabric.Links = append(fabric.Links, Link{From: End{leaf, fmt.Sprint("up", s)},
+				To: End{fmt.Sprint("spine", s), fmt.Sprint("p", l)}})
+		}
+	}
+	for s := range spines {
+		fabric.Switches = append(fabric.Switches, Switch{Name: fmt.Sprint("spine", s), Unmanaged: true})
+	}
+	paths, err := fabric.Paths("h0-0", netip.Addr{}, netip.MustParseAddr("10.0.3.20"))
+	if err != nil || len(paths) != spines {
+		t.Fatalf("%d paths, %v: %v", len(paths), err, paths)
+	}
+	for s, p := range paths {
+		if len(p) != 8 || p[3].Node != fmt.Sprint("spine", s) {
+			t.Errorf("%v", p)
+		}
+	}
+}

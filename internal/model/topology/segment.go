@@ -65,9 +65,8 @@ func (t *Topology) Adjacent(host string, far End) bool {
 // maxTunnels limits nested tunnels.
 const maxTunnels = 4
 
-// segments returns the paths through switches from a host's interface to the next host's. They are
-// the shortest ones, since the switches of a lab have no loops. The error is why a tunnel leads
-// nowhere.
+// segments returns the paths through switches from a host's interface to the next host's, the shortest
+// ones. The error is why a tunnel leads nowhere.
 func (w *walk) segments(host *Host, h nextHop) (list []segment, err error) {
 	for _, p := range host.Interfaces {
 		if h.out != "" && p.Name != h.out {
@@ -198,6 +197,17 @@ func (s *pathNode) passes(node string) bool {
 	return false
 }
 
+// links returns how many ends a path has, which are two of each link that it has passed, and one.
+func (s *pathNode) links() (n int) {
+	for ; s != nil; s = s.before {
+		n++
+	}
+	return n
+}
+
+// mostArrivals limits how many ends of paths are listed. Of real switches each host has several.
+const mostArrivals = 64 * maxPaths
+
 // arrival is the end of a path at a host, and the interface there that receives the frames.
 type arrival struct {
 	node *pathNode
@@ -205,10 +215,12 @@ type arrival struct {
 }
 
 // reached lists where frames arrive that leave through start, the end of a link, with the tags of w:
-// at every interface of other hosts on the same layer-2 segment, nearest first.
+// at every interface of other hosts on the same layer-2 segment, nearest first. Where real switches have
+// several paths, these are the shortest ones.
 func (f index) reached(w lower, start End) (list []arrival) {
 	queue := []*pathNode{{end: start, tags: w.tags}}
-	for len(queue) > 0 && len(list) < maxPaths {
+	away := map[string]int{} // length of the shortest path to each switch
+	for len(queue) > 0 && len(list) < mostArrivals {
 		node := queue[0]
 		queue = queue[1:]
 		far, linked := f.far[node.end]
@@ -225,9 +237,10 @@ func (f index) reached(w lower, start End) (list []arrival) {
 			}
 			continue
 		}
-		if node.passes(far.Node) {
+		if least, known := away[far.Node]; known && node.links() > least || node.passes(far.Node) {
 			continue
 		}
+		away[far.Node] = node.links()
 		for _, end := range f.ends[far.Node] {
 			if tags, ok := s.forwards(far.Interface, node.tags, end.Interface); ok && end != far {
 				queue = append(queue, &pathNode{end, tags, onward})
