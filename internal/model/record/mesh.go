@@ -159,14 +159,22 @@ const (
 	MeshRacks    = "racks"    // what goes from rack From to rack To is slow
 	MeshUplink   = "uplink"   // what leaves (From) or enters (To) a rack is slow
 	MeshPair     = "pair"     // what host From sends to host To is slow
+	MeshLink     = "link"     // slow pairs have the Link in common, or one of the Links
 )
 
-// MeshSuspect is a host, rack, pair of racks or pair of hosts that differs from the others.
+// MeshSuspect is a host, rack, pair of racks, pair of hosts or link that differs from the others.
 type MeshSuspect struct {
 	Kind string `json:"kind"`
 	Host string `json:"host,omitempty"`
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
+	// Link is the end from which frames leave on a slow link: "leaf3.swp12". Links has it and others that
+	// no pair tells apart from it, of which LinkCount are slow. LinkCount 0 is 1.
+	Link      string   `json:"link,omitempty"`
+	Links     []string `json:"links,omitempty"`
+	LinkCount int      `json:"link_count,omitempty"`
+	// Certainty is the probability that a link is among those that are named. 0: it is no link.
+	Certainty float64 `json:"certainty,omitempty"`
 	// Value is the median of its pairs in the unit of the metric, and Ratio that value in relation to
 	// what these pairs would be without the difference, with its interval.
 	Value float64 `json:"value"`
