@@ -241,7 +241,7 @@ func (b *builder) assume() {
 			if d := b.unmanaged(e.Node); d != nil && e.Interface == "" {
 				e.Interface = d.port(core.Name)
 			}
-			b.link(e, topology.End{Node: core.Name, Interface: core.port(e.String())}, fabric.SourceAssumed)
+			b.link(e, topology.End{Node: core.Name, Interface: core.port(e.Node)}, fabric.SourceAssumed)
 			joined = append(joined, e.Node)
 		}
 	}
