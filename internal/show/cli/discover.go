@@ -116,20 +116,13 @@ func (f *discoverFlags) check(flags *pflag.FlagSet) error {
 	return errors.Join(problems...)
 }
 
-// hosts returns the hosts that are named, each with the command that a study has for it.
+// hosts returns the hosts that are named.
 func (f *discoverFlags) hosts(names []string) ([]reach.Host, error) {
 	list, err := (&hostFlags{names, f.via}).remotes()
 	if err != nil {
 		return nil, err
 	}
-	if f.lab != "" {
-		up, err := hostsOfLab(f.lab)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, up...)
-	}
-	if len(list) < 2 {
+	if len(list) < 2 && f.lab == "" {
 		return nil, errors.New("expected at least two hosts, or --lab: there are links between hosts")
 	}
 	return list, nil
@@ -148,6 +141,13 @@ func (f *discoverFlags) discover(ctx context.Context, s streams, hosts []reach.H
 		if err := absent(f.out, "file", f.force); err != nil {
 			return err
 		}
+	}
+	if f.lab != "" {
+		up, err := hostsOfLab(f.lab)
+		if err != nil {
+			return err
+		}
+		hosts = append(hosts, up...)
 	}
 	devices, err := f.survey(ctx)
 	if err != nil {

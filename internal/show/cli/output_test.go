@@ -16,9 +16,11 @@ import (
 	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/host/apply"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/fabric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/proof"
 	"linerate/internal/show/present"
@@ -65,8 +67,10 @@ var outputs = map[string]output{
 		"--replay missing.jsonl --once --host nas", "--replay host.json --once", "--interval 2h --sort size --once"}},
 	"prove": {lines: []string{"arp-flx", "arp-flux --run nothing --duration x", "sack-off --run arp-flux-7",
 		"sack-off --host a --host b --via c --treatment x"}, print: shownProof},
-	"snapshot":  {exempt: "prints JSON"},
-	"diff":      {lines: []string{"host.json later.json", "host.json later.json --counters", "host.json missing.json"}},
+	"snapshot": {exempt: "prints JSON"},
+	"diff":     {lines: []string{"host.json later.json", "host.json later.json --counters", "host.json missing.json"}},
+	"discover": {lines: []string{"", "one --switch :x --snmp-version 4 --lldp 3h",
+		"--lab a-lab-that-is-not-there-and-has-a-long-name"}, print: shownFabrics},
 	"lab":       {},
 	"lab up":    {lines: []string{"nas.yaml", "missing.yaml"}, print: shownLabs},
 	"lab exec":  {lines: []string{"h1", "--lab a-lab-that-is-not-there-and-has-a-long-name h1 -- ip address"}},
@@ -98,6 +102,22 @@ var outputs = map[string]output{
 	"recover":    {lines: []string{"--list"}, print: shownRecovery},
 	"new":        {lines: []string{"", "nass"}},
 	"completion": {lines: []string{"", "pwsh"}},
+}
+
+// shownFabrics is what discover prints of a fabric with long names.
+func shownFabrics(t *testing.T) []string {
+	end := func(node, name string) topology.End { return topology.End{Node: node, Interface: name} }
+	f := fabric.Fabric{Hosts: []fabric.Host{{Name: "a-rather-long-name-of-a-host", Rack: "leaf1"}, {Name: "spine1", Router: true}},
+		Links: []fabric.Link{{From: end("a-rather-long-name-of-a-host", "enp129s0f0np0"), To: end("leaf1", "GigabitEth1-0-7"),
+			RateBps: 1e11, BackBps: 1e11, Source: fabric.SourceLLDP}, {From: end("leaf1", "core"), To: end("core", "leaf1"),
+			Source: fabric.SourceAssumed}},
+		Unknown: []fabric.Unknown{{What: "how leaf1, leaf2, leaf3, leaf4 and 12 more are connected: core stands for it",
+			Tell: "--switch of each, or of what is between them"}}}
+	var b strings.Builder
+	if err := asText(shownFabric(f))(&b); err != nil {
+		t.Fatal(err)
+	}
+	return []string{b.String()}
 }
 
 // shownProof is what begins and ends the output of prove, between which is that of run.

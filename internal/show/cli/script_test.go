@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -21,6 +22,9 @@ import (
 	"linerate/internal/science/sciencetest"
 )
 
+// linuxPrograms are further ones, on Linux.
+var linuxPrograms = map[string]func(){}
+
 // TestMain makes this test program a linerate, too, for the tests that start one,
 // and what they run inside a lab.
 func TestMain(m *testing.M) {
@@ -32,6 +36,7 @@ func TestMain(m *testing.M) {
 		"reach":    reachAddress,
 		"stranger": stranger,
 	}
+	maps.Copy(programs, linuxPrograms)
 	// Under nohup(1) the programs that the tests start would ignore SIGHUP as well: a signal that is
 	// handled has its default action after execve(2).
 	if programs[filepath.Base(os.Args[0])] == nil && signal.Ignored(syscall.SIGHUP) {
