@@ -74,7 +74,8 @@ func TestMatch(t *testing.T) {
 		fdb: []learned{{"02:00:00:00:00:01", 1}, {"02:00:00:00:00:02", 2}, {"02:00:00:00:00:12", 2},
 			{"02:00:00:00:00:03", 3}, {"02:00:00:00:00:03", 4},
 			{"02:00:00:00:00:04", 99}},
-		neighbours: []neighbour{{index: 3, system: "nas.example.org", port: "eth3"}, {index: 4, port: "02:00:00:00:00:05"}},
+		neighbours: []neighbour{{index: 3, system: "nas.example.org", port: "eth3"}, {index: 4,
+			port: "02:00:00:00:00:05"}},
 	}
 	end := func(text string) (e topology.End) {
 		if err := e.UnmarshalText([]byte(text)); err != nil {

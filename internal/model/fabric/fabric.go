@@ -2,11 +2,7 @@
 // which switch, and how the switches are connected to each other.
 package fabric
 
-import (
-	"slices"
-
-	"linerate/internal/model/topology"
-)
+import "linerate/internal/model/topology"
 
 // Schema is the schema name and version of a Fabric.
 const Schema = "linerate.fabric/v1"
@@ -112,11 +108,4 @@ func (f Fabric) Racks() map[string]string {
 		}
 	}
 	return racks
-}
-
-// Joined reports whether a link joins two nodes.
-func (f Fabric) Joined(a, b string) bool {
-	return slices.ContainsFunc(f.Links, func(l Link) bool {
-		return l.From.Node == a && l.To.Node == b || l.From.Node == b && l.To.Node == a
-	})
 }

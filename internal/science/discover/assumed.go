@@ -1,7 +1,6 @@
 package discover
 
 import (
-	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
@@ -316,7 +315,7 @@ func (b *builder) notSaid() {
 		list := slices.Clone(b.unnamed[name])
 		slices.SortFunc(list, natural)
 		list = slices.Compact(list)
-		b.say("name them as hosts", "%s", fmt.Sprintf("what is behind %d neighbours of %s that were not named: %s", len(list),
-			name, source.And(source.Some(list, 5))))
+		b.say("name them as hosts", "what is behind %d neighbours of %s that were not named: %s", len(list), name,
+			source.And(source.Some(list, 5)))
 	}
 }

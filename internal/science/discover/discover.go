@@ -62,7 +62,8 @@ type builder struct {
 
 // Fabric derives the fabric. It returns an error if no link is found.
 func Fabric(nodes []Node, devices []fabric.Device) (fabric.Fabric, error) {
-	b := &builder{nodeOf: map[string]*node{}, deviceOf: map[string]*unmanaged{}, names: map[string]bool{}, macs: map[string][]topology.End{}, far: map[topology.End]topology.End{},
+	b := &builder{nodeOf: map[string]*node{}, deviceOf: map[string]*unmanaged{}, names: map[string]bool{},
+		macs: map[string][]topology.End{}, far: map[topology.End]topology.End{},
 		holders: map[netip.Addr][]topology.End{}, unnamed: map[string][]string{}}
 	for _, n := range nodes {
 		b.addNode(n)

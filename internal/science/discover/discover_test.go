@@ -52,7 +52,8 @@ func racks(leaves, hosts int) (list []Node) {
 
 // leafDevice is a leaf as SNMP reads it, with its links to spines.
 func leafDevice(l, spines int) fabric.Device {
-	d := fabric.Device{Given: fmt.Sprint("192.0.2.", l), Credentials: "sw.snmp", Version: "2c", System: fmt.Sprint("leaf", l),
+	d := fabric.Device{Given: fmt.Sprint("192.0.2.", l), Credentials: "sw.snmp", Version: "2c",
+		System:  fmt.Sprint("leaf", l),
 		Chassis: mac(200+l, 0)}
 	for s := 1; s <= spines; s++ {
 		port := fmt.Sprint("Ethernet1/", 48+s)
@@ -141,7 +142,8 @@ func TestLeavesOfHosts(t *testing.T) {
 		}
 	}
 	// In the lab the leaves route, since each subnet has a gateway that is no host.
-	if len(f.Twin.Switches) != 0 || len(f.Twin.Hosts) != 7 || f.Twin.Hosts[0].BGP == nil || len(f.Twin.Hosts[0].Via) > 0 ||
+	if len(f.Twin.Switches) != 0 || len(f.Twin.Hosts) != 7 || f.Twin.Hosts[0].BGP == nil ||
+		len(f.Twin.Hosts[0].Via) > 0 ||
 		f.Twin.Hosts[0].Interfaces[0].Addresses[0].String() != "10.0.1.2/32" {
 		t.Errorf("%+v", f.Twin)
 	}
@@ -186,12 +188,15 @@ func TestFabricBySNMP(t *testing.T) {
 func TestForwardingTable(t *testing.T) {
 	nodes := []Node{host(1, "10.0.1.2/24", ""), host(2, "10.0.1.3/24", ""), host(3, "10.0.1.4/24", "")}
 	one := fabric.Device{Given: "192.0.2.1", Credentials: "x", System: "access1", Chassis: mac(201, 0),
-		Forwarding: []fabric.Entry{{MAC: mac(1, 0), Port: "gi1"}, {MAC: mac(2, 0), Port: "gi2"}, {MAC: mac(3, 0), Port: "gi9"}},
-		Neighbours: []fabric.Neighbour{{Local: "gi9", Chassis: mac(202, 0), System: "access2", Port: "gi9", Switches: true}}}
+		Forwarding: []fabric.Entry{{MAC: mac(1, 0), Port: "gi1"}, {MAC: mac(2, 0), Port: "gi2"}, {MAC: mac(3, 0),
+			Port: "gi9"}},
+		Neighbours: []fabric.Neighbour{{Local: "gi9", Chassis: mac(202, 0), System: "access2", Port: "gi9",
+			Switches: true}}}
 	two := fabric.Device{Given: "192.0.2.2", Credentials: "x", System: "access2", Chassis: mac(202, 0),
 		Forwarding: []fabric.Entry{{MAC: mac(1, 0), Port: "gi9"}, {MAC: mac(2, 0), Port: "gi9"},
 			{MAC: strings.ToUpper(mac(3, 0)), Port: "gi3"}}}
-	want := []string{"access1.gi9 access2.gi9 0 lldp", "h1.eth0 access1.gi1 10 forwarding", "h2.eth0 access1.gi2 10 forwarding",
+	want := []string{"access1.gi9 access2.gi9 0 lldp", "h1.eth0 access1.gi1 10 forwarding",
+		"h2.eth0 access1.gi2 10 forwarding",
 		"h3.eth0 access2.gi3 10 forwarding"}
 	f := found(t, nodes, one, two)
 	if got := linksOf(f); !slices.Equal(got, want) {
@@ -233,7 +238,8 @@ func TestSegments(t *testing.T) {
 		[]string{"h1.eth0 h2.eth0 10 addresses"}) {
 		t.Errorf("%q", got)
 	}
-	if _, err := Fabric([]Node{{Name: "a"}, {Name: "b"}}, nil); err == nil || !strings.Contains(err.Error(), "no link was found") {
+	if _, err := Fabric([]Node{{Name: "a"}, {Name: "b"}}, nil); err == nil || !strings.Contains(err.Error(),
+		"no link was found") {
 		t.Error(err)
 	}
 }
@@ -250,7 +256,8 @@ func TestDevices(t *testing.T) {
 		{Interface: "bond0", Index: 4, MAC: mac(9, 0), MTU: 9000, Up: true, Kind: "bond"},
 		{Interface: "storage", Index: 5, MAC: mac(9, 0), MTU: 9000, Up: true, Kind: "vlan",
 			Addresses: []string{"10.0.9.9/24", "10.0.9.255/24"}},
-		{Interface: "veth7", Index: 6, MAC: mac(9, 7), MTU: 1500, Up: true, Kind: "veth", Addresses: []string{"172.17.0.1/16"}},
+		{Interface: "veth7", Index: 6, MAC: mac(9, 7), MTU: 1500, Up: true, Kind: "veth",
+			Addresses: []string{"172.17.0.1/16"}},
 		{Interface: "eno3", Index: 7, MAC: mac(9, 3), MTU: 1500, Up: true, Master: "br0", SpeedBps: 1e9},
 		{Interface: "br0", Index: 8, MAC: mac(9, 3), MTU: 1500, Up: true, Kind: "bridge",
 			Addresses: []string{"192.0.2.99/24", "10.0.1.2/24"}},
@@ -311,7 +318,8 @@ func TestHostileNames(t *testing.T) {
 func TestNatural(t *testing.T) {
 	list := []string{"leaf10", "leaf2", "a", "leaf02", "leaf2.swp10", "leaf2.swp9", "leaf"}
 	slices.SortFunc(list, natural)
-	if want := []string{"a", "leaf", "leaf02", "leaf2", "leaf2.swp9", "leaf2.swp10", "leaf10"}; !slices.Equal(list, want) {
+	if want := []string{"a", "leaf", "leaf02", "leaf2", "leaf2.swp9", "leaf2.swp10", "leaf10"}; !slices.Equal(list,
+		want) {
 		t.Errorf("%v", list)
 	}
 }

@@ -38,7 +38,10 @@ func (b *builder) switchOf(chassis, system string, addresses []string) *unmanage
 	}
 	for _, d := range b.devices {
 		named := system != "" && cmp.Or(d.System, d.Name) == system
-		reached := slices.ContainsFunc(addresses, func(a string) bool { return a != "" && slices.Contains(d.addresses, a) })
+		reached := slices.ContainsFunc(addresses, func(a string) bool {
+			return a != "" && slices.Contains(d.addresses,
+				a)
+		})
 		if (chassis == "" || d.Chassis == "") && (named || reached) {
 			d.Chassis, d.System = cmp.Or(d.Chassis, chassis), cmp.Or(d.System, system)
 			return d
@@ -127,7 +130,8 @@ func (b *builder) byLLDP() {
 	}
 	for _, d := range slices.Clone(b.devices) {
 		for _, l := range d.read.Neighbours {
-			all = append(all, said{topology.End{Node: d.Name, Interface: d.port(l.Local)}, neighbour{l.Chassis, l.System,
+			all = append(all, said{topology.End{Node: d.Name, Interface: d.port(l.Local)}, neighbour{l.Chassis,
+				l.System,
 				l.Port, l.Description}, nil, l.Switches})
 		}
 	}
@@ -233,7 +237,8 @@ func (b *builder) byForwarding() {
 			case len(best) == 1 && len(behind[best[0]]) == 1:
 				b.link(end, best[0], fabric.SourceFDB)
 			case len(best) > 0:
-				b.say("LLDP on "+n.Name+" or its switch", "the port of %s: its MAC address is behind %s with those of others",
+				b.say("LLDP on "+n.Name+" or its switch",
+					"the port of %s: its MAC address is behind %s with those of others",
 					end, best[0])
 			}
 		}

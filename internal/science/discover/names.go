@@ -49,7 +49,8 @@ func (b *builder) name(text string) string {
 	if strings.Count(text, ":") == 1 {
 		text, _, _ = strings.Cut(text, ":")
 	}
-	name := numbered(cmp.Or(cleaned(text, longestNode, "-"), "host"), longestNode, func(s string) bool { return b.names[s] })
+	name := numbered(cmp.Or(cleaned(text, longestNode, "-"), "host"), longestNode,
+		func(s string) bool { return b.names[s] })
 	b.names[name] = true
 	return name
 }
@@ -73,7 +74,8 @@ func (d *unmanaged) port(text string) string {
 			short = short[len(short)-longestInterface:]
 		}
 	}
-	name := numbered(cmp.Or(strings.Trim(short, "-."), "port"), longestInterface, func(s string) bool { return taken[s] })
+	name := numbered(cmp.Or(strings.Trim(short, "-."), "port"), longestInterface,
+		func(s string) bool { return taken[s] })
 	d.ports[text] = name
 	return name
 }

@@ -29,8 +29,9 @@ func Question(t topology.Topology) (*study.Study, error) {
 		Name:     "fabric",
 		Question: "Does traffic between two hosts use all equal-cost links, and how many flows does it take?",
 		Topology: t,
-		Workload: study.Workload{Duration: unit.Duration(600 * time.Millisecond), Warmup: unit.Duration(300 * time.Millisecond),
-			Flows: []study.Flow{{From: from, To: to}}},
+		Workload: study.Workload{Duration: unit.Duration(600 * time.Millisecond),
+			Warmup: unit.Duration(300 * time.Millisecond),
+			Flows:  []study.Flow{{From: from, To: to}}},
 	}
 	s.Workload.SourcePorts = "drawn"
 	flows := study.Factor{Name: "flows", Role: "condition"}

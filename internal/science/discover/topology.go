@@ -26,7 +26,8 @@ func (b *builder) topology() (t topology.Topology) {
 			if h := b.host(n, given); len(h.Interfaces) > 0 {
 				t.Hosts = append(t.Hosts, h)
 			} else {
-				b.say("lldpd on "+n.Name+", or LLDP of its switch", "where %s is connected: it is in no topology", n.Name)
+				b.say("lldpd on "+n.Name+", or LLDP of its switch", "where %s is connected: it is in no topology",
+					n.Name)
 			}
 		}
 	}
@@ -109,7 +110,8 @@ func (b *builder) host(n *node, given map[netip.Addr]topology.End) topology.Host
 			switch a, err := topology.ParseAddress(prefix.String()); {
 			case err != nil || reserved(prefix) || len(p.Addresses) >= mostAddresses:
 			case taken:
-				b.say("nothing: addresses of several hosts are left out", "which host packets for %s go to: %s and %s.%s have it",
+				b.say("nothing: addresses of several hosts are left out",
+					"which host packets for %s go to: %s and %s.%s have it",
 					prefix.Addr(), at, n.Name, i.Interface)
 			default:
 				p.Addresses = append(p.Addresses, a)

@@ -24,7 +24,8 @@ func (b *builder) twin() topology.Topology {
 	for i := range t.Hosts {
 		h := &t.Hosts[i]
 		h.Via = nil
-		if policy := b.node(h.Name).Snapshot.Reading.Snapshot.Sysctls[hashPolicy]; slices.Contains([]string{"1", "2"}, policy) {
+		if policy := b.node(h.Name).Snapshot.Reading.Snapshot.Sysctls[hashPolicy]; slices.Contains([]string{"1", "2"},
+			policy) {
 			h.Sysctls = append(h.Sysctls, setting.Sysctl{Key: hashPolicy, Value: policy})
 		}
 	}
@@ -142,10 +143,12 @@ func bonds(t *topology.Topology, h *topology.Host) {
 		s, is := t.Switch(nodes[0])
 		switch {
 		case len(nodes) == 1 && is && p.Bond.Mode != "active-backup":
-			name := numbered("bond-"+h.Name[:min(len(h.Name), longestInterface-8)], longestInterface, func(name string) bool {
-				return slices.ContainsFunc(s.Ports, func(o topology.Port) bool { return o.Name == name })
-			})
-			s.Ports = append(s.Ports, topology.Port{Name: name, Bond: &device.Bond{Mode: p.Bond.Mode, Policy: p.Bond.Policy,
+			name := numbered("bond-"+h.Name[:min(len(h.Name), longestInterface-8)], longestInterface,
+				func(name string) bool {
+					return slices.ContainsFunc(s.Ports, func(o topology.Port) bool { return o.Name == name })
+				})
+			s.Ports = append(s.Ports, topology.Port{Name: name, Bond: &device.Bond{Mode: p.Bond.Mode,
+				Policy:  p.Bond.Policy,
 				Members: far[s.Name]}})
 		case len(nodes) > 1:
 			keep := p.Bond.Members[:1]
@@ -153,7 +156,8 @@ func bonds(t *topology.Topology, h *topology.Host) {
 			t.Links = slices.DeleteFunc(t.Links, func(l topology.Link) bool {
 				return l.From.Node == h.Name && gone(l.From.Interface) || l.To.Node == h.Name && gone(l.To.Interface)
 			})
-			h.Interfaces = slices.DeleteFunc(slices.Clone(h.Interfaces), func(i topology.Interface) bool { return gone(i.Name) })
+			h.Interfaces = slices.DeleteFunc(slices.Clone(h.Interfaces),
+				func(i topology.Interface) bool { return gone(i.Name) })
 			for j := range h.Interfaces {
 				if h.Interfaces[j].Bond == p.Bond {
 					h.Interfaces[j].Bond.Members = keep

@@ -13,8 +13,9 @@ func Mesh(list []Suspect) (made []record.MeshSuspect) {
 		if s.Host != "" {
 			continue
 		}
-		one := record.MeshSuspect{Kind: record.MeshLink, Link: s.Links[0].String(), Certainty: s.Certainty, Ratio: s.Ratio,
-			Low: s.Ratio, High: s.Ratio, P: 1 - s.Certainty, Pairs: s.Pairs}
+		one := record.MeshSuspect{Kind: record.MeshLink, Link: s.Links[0].String(), Certainty: s.Certainty,
+			Ratio: s.Ratio,
+			Low:   s.Ratio, High: s.Ratio, P: 1 - s.Certainty, Pairs: s.Pairs}
 		if len(s.Links) > 1 {
 			one.Links = lists.Map(s.Links, topology.End.String)
 		}

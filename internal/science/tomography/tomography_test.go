@@ -43,7 +43,8 @@ func (c clos) topology() *topology.Topology {
 // path is the path by one of the spines.
 func (c clos) path(a, b, spine int) []topology.End {
 	la, ha, lb, hb := a/c.hosts+1, a%c.hosts+1, b/c.hosts+1, b%c.hosts+1
-	list := []topology.End{end(fmt.Sprintf("h%d-%d", la, ha), "eth0"), end(fmt.Sprint("leaf", la), fmt.Sprint("swp", ha))}
+	list := []topology.End{end(fmt.Sprintf("h%d-%d", la, ha), "eth0"), end(fmt.Sprint("leaf", la), fmt.Sprint("swp",
+		ha))}
 	if la != lb {
 		s := fmt.Sprint("spine", spine+1)
 		list = append(list, end(fmt.Sprint("leaf", la), fmt.Sprint("up", spine+1)), end(s, fmt.Sprint("down", la)),
@@ -137,7 +138,8 @@ func TestOneAndTwoLinks(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d simulations: %d of %d slow links found, %d of %d alone with known paths; %d false", simulated, found, wanted,
+	t.Logf("%d simulations: %d of %d slow links found, %d of %d alone with known paths; %d false", simulated, found,
+		wanted,
 		alone, alonesWanted, false1)
 	if false1 > simulated/50 || found < wanted*95/100 || alone < alonesWanted*90/100 {
 		t.Error("see above")

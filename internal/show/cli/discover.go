@@ -99,7 +99,8 @@ func (f *discoverFlags) check(flags *pflag.FlagSet) error {
 	}
 	switch {
 	case len(f.switches) == 0 && (flags.Changed("credentials") || flags.Changed("snmp-version")):
-		problems = append(problems, errors.New("--credentials, --snmp-version: expected --switch, the address of a switch"))
+		problems = append(problems,
+			errors.New("--credentials, --snmp-version: expected --switch, the address of a switch"))
 	case len(f.switches) > 0 && f.device.Credentials == "":
 		problems = append(problems,
 			errors.New("expected --credentials, a file with the community, or with the user of SNMPv3"))
@@ -111,7 +112,8 @@ func (f *discoverFlags) check(flags *pflag.FlagSet) error {
 		problems = append(problems, fmt.Errorf("--lldp %s: expected 0 to %s", f.listen, mostLLDP))
 	}
 	if f.asJSON && (f.out == "-" || f.out == "" && f.twin) {
-		problems = append(problems, errors.New("--json: expected with it -o FILE for the study, or neither -o nor --twin"))
+		problems = append(problems,
+			errors.New("--json: expected with it -o FILE for the study, or neither -o nor --twin"))
 	}
 	return errors.Join(problems...)
 }
@@ -275,7 +277,8 @@ func shownFabric(found fabric.Fabric) document.Document {
 		}
 		hosts.Add(h.Name, rack)
 	}
-	links := &document.Table{Columns: []document.Column{{Head: "link"}, {Head: ""}, {Head: "rate", Align: document.Right},
+	links := &document.Table{Columns: []document.Column{{Head: "link"}, {Head: ""}, {Head: "rate",
+		Align: document.Right},
 		{Head: "known by"}}}
 	for _, l := range found.Links {
 		rate := "unknown"

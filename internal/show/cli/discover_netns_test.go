@@ -149,13 +149,15 @@ func TestDiscover(t *testing.T) {
 		}
 		f := discovered(t, l, append(words, "--lldp", "60s", "-o", filepath.Join(l.dir, "hosts.yaml"))...)
 		got := fmt.Sprint(f.Racks(), f.Links)
-		if r := f.Racks(); r["host1"] != "rack-1" || r["host2"] != "rack-2" || len(f.Switches) != 3 || len(f.Links) != 4 ||
+		if r := f.Racks(); r["host1"] != "rack-1" || r["host2"] != "rack-2" || len(f.Switches) != 3 ||
+			len(f.Links) != 4 ||
 			f.Links[2].From.String() != "rack-1.core" || f.Links[0].Source != fabric.SourceLLDP ||
 			f.Links[0].To.String() != "rack-1.swp12" {
 			t.Errorf("%s\n%+v", got, f)
 		}
 		if !slices.ContainsFunc(f.Unknown, func(u fabric.Unknown) bool {
-			return strings.Contains(u.What, "how rack-1 and rack-2 are connected") && strings.Contains(u.Tell, "--switch")
+			return strings.Contains(u.What, "how rack-1 and rack-2 are connected") && strings.Contains(u.Tell,
+				"--switch")
 		}) {
 			t.Errorf("%q", f.Unknown)
 		}

@@ -107,9 +107,12 @@ var outputs = map[string]output{
 // shownFabrics is what discover prints of a fabric with long names.
 func shownFabrics(t *testing.T) []string {
 	end := func(node, name string) topology.End { return topology.End{Node: node, Interface: name} }
-	f := fabric.Fabric{Hosts: []fabric.Host{{Name: "a-rather-long-name-of-a-host", Rack: "leaf1"}, {Name: "spine1", Router: true}},
-		Links: []fabric.Link{{From: end("a-rather-long-name-of-a-host", "enp129s0f0np0"), To: end("leaf1", "GigabitEth1-0-7"),
-			RateBps: 1e11, BackBps: 1e11, Source: fabric.SourceLLDP}, {From: end("leaf1", "core"), To: end("core", "leaf1"),
+	f := fabric.Fabric{Hosts: []fabric.Host{{Name: "a-rather-long-name-of-a-host", Rack: "leaf1"}, {Name: "spine1",
+		Router: true}},
+		Links: []fabric.Link{{From: end("a-rather-long-name-of-a-host", "enp129s0f0np0"), To: end("leaf1",
+			"GigabitEth1-0-7"),
+			RateBps: 1e11, BackBps: 1e11, Source: fabric.SourceLLDP}, {From: end("leaf1", "core"), To: end("core",
+			"leaf1"),
 			Source: fabric.SourceAssumed}},
 		Unknown: []fabric.Unknown{{What: "how leaf1, leaf2, leaf3, leaf4 and 12 more are connected: core stands for it",
 			Tell: "--switch of each, or of what is between them"}}}
