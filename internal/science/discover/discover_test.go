@@ -293,6 +293,46 @@ func TestDevices(t *testing.T) {
 	}
 }
 
+// TestSenderHashes: of a host with two uplinks, whose routes have two next hops, the study has also chosen
+// ports, as ecmp-hash; in a lab with switches that are not read, too.
+func TestSenderHashes(t *testing.T) {
+	var nodes []Node
+	for i := 1; i <= 2; i++ {
+		n := host(i, fmt.Sprintf("10.0.200.%d/32", i), "")
+		s := &n.Snapshot.Reading.Snapshot
+		s.Interfaces = append(s.Interfaces, netstate.InterfaceSnapshot{Interface: "eth1", Index: 3, MAC: mac(i, 1),
+			MTU: 1500,
+			Up:  true, SpeedBps: 10e9})
+		s.Routes = []netstate.RouteEntry{{To: "10.0.200.0/24", Table: 254, Protocol: "bgp",
+			Nexthops: []netstate.RouteNexthop{
+				{Interface: "eth0", Via: "fe80::a", Weight: 1}, {Interface: "eth1", Via: "fe80::b", Weight: 1}}}}
+		n.hears("eth0", "spine1", mac(101, 0), fmt.Sprint("Ethernet", i))
+		n.hears("eth1", "spine2", mac(102, 0), fmt.Sprint("Ethernet", i))
+		nodes = append(nodes, n)
+	}
+	f := found(t, nodes)
+	for _, of := range []topology.Topology{f.Topology, f.Twin} {
+		q, err := Question(of)
+		if err != nil || len(q.Factors) != 2 || len(q.Factors[0].Levels) != 3 ||
+			q.Factors[0].Levels[2].Workload.SourcePorts != "even" {
+			t.Errorf("%+v, %v", q, err)
+		}
+	}
+}
+
+// TestManyHosts: of hundreds of hosts a fabric is derived, and its study is checked, in seconds.
+func TestManyHosts(t *testing.T) {
+	nodes := racks(32, 15)
+	var devices []fabric.Device
+	for l := 1; l <= 32; l++ {
+		devices = append(devices, leafDevice(l, 8))
+	}
+	f := found(t, nodes, devices...)
+	if len(f.Links) != 32*15+32*8 || len(f.Racks()) != 480 {
+		t.Errorf("%d links, %d racks", len(f.Links), len(f.Racks()))
+	}
+}
+
 // TestHostileNames: whatever neighbours call themselves, names are names, and different.
 func TestHostileNames(t *testing.T) {
 	nodes := racks(1, 6)

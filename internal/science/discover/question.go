@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 )
 
 // mostTried bounds how many hosts are tried as ends of the flows of Question.
-const mostTried = 48
+const mostTried = 16
 
 // Question returns the study ecmp-hash of a topology: do flows between two hosts use all equal-cost paths, and
 // how many flows does it take? The hosts are those with the most paths. It returns an error if no host
@@ -50,6 +51,14 @@ func Question(t topology.Topology) (*study.Study, error) {
 					Sysctl: []setting.Sysctl{{Key: hashPolicy, Value: strconv.Itoa(i)}}})
 			}
 		}
+		if slices.Contains(hosts, from) {
+			chosen := hash.Levels[1]
+			chosen.Name, chosen.About = "chosen ports",
+				"policy 1, and ports of which the kernels say that the flows spread evenly"
+			chosen.Workload = &study.Override{}
+			chosen.Workload.SourcePorts = "even"
+			hash.Levels = append(hash.Levels, chosen)
+		}
 		s.Factors = append(s.Factors, hash)
 	}
 	s.Factors = append(s.Factors, flows)
@@ -60,18 +69,7 @@ func Question(t topology.Topology) (*study.Study, error) {
 // paths is 0 if no host reaches another one.
 func farthest(t topology.Topology) (from, to string, paths int) {
 	links := whole(t)
-	var ends []*topology.Host
-	for i := range links.Hosts {
-		if h := &links.Hosts[i]; !h.Forward && len(ends) < mostTried {
-			ends = append(ends, h)
-		}
-	}
-	if len(ends) < 2 {
-		ends = nil
-		for i := range links.Hosts[:min(len(links.Hosts), mostTried)] {
-			ends = append(ends, &links.Hosts[i])
-		}
-	}
+	ends := candidates(links)
 	length := 0
 	for i, a := range ends {
 		for _, z := range ends[i+1:] {
@@ -86,6 +84,36 @@ func farthest(t topology.Topology) (from, to string, paths int) {
 		}
 	}
 	return from, to, paths
+}
+
+// candidates returns hosts that do not forward, first one of each that the first link leads to; any hosts if
+// fewer than two do not.
+func candidates(t *topology.Topology) (list []*topology.Host) {
+	var rest, others []*topology.Host
+	seen := map[string]bool{}
+	for i := range t.Hosts {
+		h := &t.Hosts[i]
+		rack := ""
+		for _, p := range h.Interfaces {
+			if l, is := t.LinkAt(topology.End{Node: h.Name, Interface: p.Name}); is {
+				rack = l.Other(topology.End{Node: h.Name, Interface: p.Name}).Node
+				break
+			}
+		}
+		switch {
+		case h.Forward:
+			others = append(others, h)
+		case seen[rack]:
+			rest = append(rest, h)
+		default:
+			list = append(list, h)
+		}
+		seen[rack] = seen[rack] || !h.Forward
+	}
+	if list = append(list, rest...); len(list) < 2 {
+		list = append(list, others...)
+	}
+	return list[:min(len(list), mostTried)]
 }
 
 // first returns the first address of a host, to which flows connect.
