@@ -4,6 +4,7 @@ package hoststate
 
 import (
 	"context"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -154,6 +155,7 @@ func TestLLDPDaemon(t *testing.T) {
 			n.Description != "a host of a test" || n.Protocol != "LLDP" || !slices.Contains(n.Capabilities, "Station") {
 			t.Errorf("%+v", n)
 		}
+		receivedLikewise(t, own, n)
 		var s netstate.HostSnapshot
 		if err := own.Do(func() (err error) {
 			s, err = Read(context.Background(), Options{Name: "own"})
@@ -171,4 +173,40 @@ func TestLLDPDaemon(t *testing.T) {
 			t.Errorf("%s", summary(e))
 		}
 	})
+}
+
+// receivedLikewise: the frames of the real daemon, received without one, say the same.
+func receivedLikewise(t *testing.T, own *netlink.Namespace, want netstate.LLDPNeighbour) {
+	t.Helper()
+	received, ended := make(chan []netstate.LLDPNeighbour, 1), make(chan error, 1)
+	go func() {
+		ended <- own.Do(func() error {
+			link, err := net.InterfaceByName("lldp0")
+			if err != nil {
+				return err
+			}
+			list, err := receiveLLDP(t.Context(), 30*time.Second, []netstate.InterfaceSnapshot{{Interface: "lldp0",
+				Index: link.Index, MAC: link.HardwareAddr.String(), Up: true, Kind: "veth"}})
+			received <- list
+			return err
+		})
+	}()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			list := <-received
+			if len(list) != 1 || list[0].Chassis != want.Chassis || list[0].Port != want.Port || list[0].MFS != want.MFS ||
+				list[0].PVID != want.PVID || list[0].Description != want.Description || list[0].System != want.System ||
+				!slices.Equal(list[0].Capabilities, want.Capabilities) {
+				t.Errorf("received %+v, want %+v", list, want)
+			}
+			return
+		case <-time.After(200 * time.Millisecond):
+			_ = exec.Command("lldpcli", "-u", "/run/other.socket", "update").Run() // which sends at once
+		}
+	}
 }
