@@ -28,8 +28,8 @@ type choice struct {
 	weights []float64
 }
 
-func newGraph(t *topology.Topology) graph {
-	g := graph{from: map[string][]int{}, hosts: map[string]bool{}, known: map[string]bool{},
+func newGraph(t *topology.Topology) *graph {
+	g := &graph{from: map[string][]int{}, hosts: map[string]bool{}, known: map[string]bool{},
 		cached: map[[2]string]*choice{}, nearer: map[string]map[string]int{}, taken: map[string]*choice{}}
 	for _, h := range t.Hosts {
 		g.hosts[h.Name], g.known[h.Name] = !h.Forward, true

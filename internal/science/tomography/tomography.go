@@ -26,6 +26,9 @@ type Pair struct {
 	// Streams is how many flows with ports of their own the measurement had, each of which takes a path of
 	// its own; the measurement is slow if one of them is. 0: one.
 	Streams int
+	// Round is the number of the round in which it was measured. Pairs of a round may slow each other down
+	// where they share links.
+	Round int
 	// Path is the path that it took, as in topology.Paths. Nil: one of the shortest, by chance.
 	Path []topology.End
 }
@@ -40,6 +43,8 @@ type Suspect struct {
 	Host string
 	// Certainty is the probability that Count of the Links are slow.
 	Certainty float64
+	// Evidence is the logarithm of how much likelier the measurements are with the link.
+	Evidence float64
 	// Pairs is how many measurements used the likeliest of the links, or may have, and Slow how many of
 	// these were slow. Ratio is the median of the slow ones. 0: not known.
 	Pairs, Slow int
@@ -65,13 +70,18 @@ var (
 // Links returns the slow links of a topology, the surest first. It returns an error if a pair names a host
 // that the topology does not have, or hosts that no path joins.
 func Links(t *topology.Topology, pairs []Pair) ([]Suspect, error) {
-	m := newModel(t)
+	return links(newGraph(t), pairs, 1)
+}
+
+// links does the same, as one of several looks at the same measurements.
+func links(g *graph, pairs []Pair, looks int) ([]Suspect, error) {
+	m := &model{graph: g, routes: map[routeKey]*route{}}
 	for _, p := range pairs {
 		if err := m.observe(p); err != nil {
 			return nil, err
 		}
 	}
-	return m.suspects(), nil
+	return m.suspects(float64(looks)), nil
 }
 
 // route is the choice of paths that measurements have between their first and their last link.
@@ -88,22 +98,22 @@ type observation struct {
 	slow        bool
 	ratio       float64
 	route       *route
+	round       int
+	leaves      [2]string // nodes behind the hosts' own links
 }
 
 type model struct {
-	graph
+	*graph
 	routes map[routeKey]*route
 	order  []*route // of routes
 	all    []observation
-}
-
-func newModel(t *topology.Topology) *model {
-	return &model{graph: newGraph(t), routes: map[routeKey]*route{}}
+	// spread is how much more the slow pairs of a round vary than independent ones: at least 1.
+	spread float64
 }
 
 // observe adds a measurement.
 func (m *model) observe(p Pair) error {
-	o := observation{slow: p.Slow, ratio: p.Ratio}
+	o := observation{slow: p.Slow, ratio: p.Ratio, round: p.Round}
 	streams, c := max(1, p.Streams), (*choice)(nil)
 	var err error
 	if p.Path != nil {
@@ -124,6 +134,7 @@ func (m *model) observe(p Pair) error {
 	}
 	o.route = r
 	o.first, o.last = m.ownLinks(p)
+	o.leaves = [2]string{m.inward(p.From, p.To), m.inward(p.To, p.From)}
 	m.all = append(m.all, o)
 	return nil
 }
@@ -239,15 +250,54 @@ func (m *model) scores(set []int) (own float64, with []float64) {
 				}
 			}
 		}
-		own = max(own, sum)
+		own = max(own, sum/m.spread)
 		for l := range with {
-			with[l] = max(with[l], sum+delta[l])
+			with[l] = max(with[l], (sum+delta[l])/m.spread)
 		}
 	}
 	for _, l := range set {
 		with[l] = own
 	}
 	return own, with
+}
+
+// overdispersion returns how much more the number of slow pairs that leave or enter a leaf in a round varies
+// from round to round than that of independent pairs. Flows that share an uplink by chance are slow
+// together; so many of them tell as much as one.
+func (m *model) overdispersion() float64 {
+	most := 1.0
+	for side := range 2 {
+		type cell struct {
+			leaf  string
+			round int
+		}
+		n, of := map[cell][2]float64{}, map[string][2]float64{} // pairs, and slow ones
+		for _, o := range m.all {
+			slow := 0.0
+			if o.slow {
+				slow = 1
+			}
+			if o.leaves[0] == o.leaves[1] {
+				continue
+			}
+			at := cell{o.leaves[side], o.round}
+			n[at] = [2]float64{n[at][0] + 1, n[at][1] + slow}
+			of[at.leaf] = [2]float64{of[at.leaf][0] + 1, of[at.leaf][1] + slow}
+		}
+		sum, cells, leaves := 0.0, 0.0, map[string]bool{}
+		for at, k := range n {
+			p := of[at.leaf][1] / of[at.leaf][0]
+			if p > 0 && p < 1 {
+				sum += (k[1] - k[0]*p) * (k[1] - k[0]*p) / (k[0] * p * (1 - p))
+				cells++
+				leaves[at.leaf] = true
+			}
+		}
+		if free := cells - float64(len(leaves)); free > 0 {
+			most = max(most, sum/free)
+		}
+	}
+	return most
 }
 
 // best returns the link that raises the likelihood most, and by how much.
@@ -265,11 +315,12 @@ func best(own float64, with []float64) (link int, gain float64) {
 }
 
 // suspects finds the set of links.
-func (m *model) suspects() (list []Suspect) {
+func (m *model) suspects(looks float64) (list []Suspect) {
 	if len(m.all) == 0 {
 		return nil
 	}
-	enough := math.Log(float64(len(m.ends))/falseNames) + slack
+	m.spread = m.overdispersion()
+	enough := math.Log(looks*float64(len(m.ends))/falseNames) + slack
 	var set []int
 	for len(set) < mostSuspects {
 		link, gain := best(m.scores(set))
@@ -327,7 +378,7 @@ func (m *model) suspect(link int, own float64, with []float64, others []int) Sus
 	for _, l := range order {
 		total += math.Exp(with[l] - top)
 	}
-	s := Suspect{Count: 1}
+	s := Suspect{Count: 1, Evidence: with[order[0]] - own}
 	sum := 0.0
 	for i, l := range order {
 		same := i > 0 && with[l] > with[order[i-1]]-1e-6
@@ -373,7 +424,7 @@ func merged(list []Suspect) (made []Suspect) {
 		}
 		o := &made[i]
 		o.Count += s.Count
-		o.Certainty = min(o.Certainty, s.Certainty)
+		o.Certainty, o.Evidence = min(o.Certainty, s.Certainty), o.Evidence+s.Evidence
 		for _, e := range s.Links {
 			if !slices.Contains(o.Links, e) {
 				o.Links = append(o.Links, e)
