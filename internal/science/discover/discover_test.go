@@ -293,6 +293,34 @@ func TestDevices(t *testing.T) {
 	}
 }
 
+// TestBondsOfTwins: the switch of a lab has a host's bond, too; one over two switches is left with a member.
+func TestBondsOfTwins(t *testing.T) {
+	bonded := func(second string) (nodes []Node) {
+		a, z := host(1, "10.0.1.1/24", ""), host(2, "10.0.1.2/24", "")
+		z.hears("eth0", "leaf1", mac(201, 0), "p2")
+		s := &a.Snapshot.Reading.Snapshot
+		s.Interfaces = []netstate.InterfaceSnapshot{
+			{Interface: "eno1", Index: 2, MAC: mac(1, 0), MTU: 1500, Up: true, Master: "bond0", SpeedBps: 1e9},
+			{Interface: "eno2", Index: 3, MAC: mac(1, 0), MTU: 1500, Up: true, Master: "bond0", SpeedBps: 1e9},
+			{Interface: "bond0", Index: 4, MAC: mac(1, 0), MTU: 1500, Up: true, Kind: "bond",
+				Addresses: []string{"10.0.1.1/24"}},
+		}
+		a.Snapshot.State.Bonds = []netstate.Bond{{Interface: "bond0", Mode: "802.3ad", HashPolicy: "layer2+3"}}
+		a.hears("eno1", "leaf1", mac(201, 0), "p10")
+		a.hears("eno2", second, mac(201, len(second)-5), "p11")
+		return []Node{a, z}
+	}
+	f := found(t, bonded("leaf1"))
+	if s := f.Twin.Switches[0]; len(s.Ports) != 1 || s.Ports[0].Bond == nil || len(s.Ports[0].Bond.Members) != 2 {
+		t.Errorf("%+v", f.Twin)
+	}
+	f = found(t, bonded("leaf22"))
+	h, _ := f.Twin.Host("h1")
+	if p, is := h.Interface("bond0"); !is || len(p.Bond.Members) != 1 || len(h.Interfaces) != 2 {
+		t.Errorf("%+v", f.Twin)
+	}
+}
+
 // TestSenderHashes: of a host with two uplinks, whose routes have two next hops, the study has also chosen
 // ports, as ecmp-hash; in a lab with switches that are not read, too.
 func TestSenderHashes(t *testing.T) {

@@ -140,6 +140,9 @@ func bonds(t *topology.Topology, h *topology.Host) {
 				far[e.Node] = append(far[e.Node], e.Interface)
 			}
 		}
+		if len(nodes) == 0 {
+			continue
+		}
 		s, is := t.Switch(nodes[0])
 		switch {
 		case len(nodes) == 1 && is && p.Bond.Mode != "active-backup":
@@ -160,7 +163,6 @@ func bonds(t *topology.Topology, h *topology.Host) {
 				func(i topology.Interface) bool { return gone(i.Name) })
 			for j := range h.Interfaces {
 				if h.Interfaces[j].Bond == p.Bond {
-					h.Interfaces[j].Bond.Members = keep
 					h.Interfaces[j].Bond = &device.Bond{Mode: "active-backup", Members: keep}
 				}
 			}
