@@ -35,7 +35,8 @@ func TestSurveyRealAgents(t *testing.T) {
 			spaces[name] = one
 		}
 		a := netlink.LinkEnd{Namespace: spaces["own"], Interface: "lldp0", MAC: "02:00:00:00:08:01", MTU: 1500}
-		if err := a.NewVethPair(netlink.LinkEnd{Namespace: spaces["other"], Interface: "lldp1", MAC: "02:00:00:00:08:02",
+		if err := a.NewVethPair(netlink.LinkEnd{Namespace: spaces["other"], Interface: "lldp1",
+			MAC: "02:00:00:00:08:02",
 			MTU: 1500}); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,8 @@ func TestSurveyRealAgents(t *testing.T) {
 		do("other", "ip", "link", "set", "dev", "lldp1", "up")
 		config := filepath.Join(t.TempDir(), "snmpd.conf")
 		if err := os.WriteFile(config, fmt.Appendf(nil, "agentaddress udp:127.0.0.1:1161\nmaster agentx\n"+
-			"agentXSocket /run/agentx\nrocommunity %s 127.0.0.1\n[snmp] persistentDir /run\n", community), 0o600); err != nil {
+			"agentXSocket /run/agentx\nrocommunity %s 127.0.0.1\n[snmp] persistentDir /run\n", community),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		start("own", snmpd, "-f", "-Lo", "-C", "-c", config, "-I", "-smux")
@@ -90,7 +92,8 @@ func TestSurveyRealAgents(t *testing.T) {
 			}
 		}
 		n := got.Neighbours[0]
-		if len(got.Neighbours) != 1 || n.Local != "lldp0" || n.Port != "02:00:00:00:08:02" || n.Description != "lldp1" ||
+		if len(got.Neighbours) != 1 || n.Local != "lldp0" || n.Port != "02:00:00:00:08:02" ||
+			n.Description != "lldp1" ||
 			n.Chassis == "" || got.Chassis == "" {
 			t.Errorf("%+v", got)
 		}

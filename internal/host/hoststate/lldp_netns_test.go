@@ -199,7 +199,8 @@ func receivedLikewise(t *testing.T, own *netlink.Namespace, want netstate.LLDPNe
 				return
 			}
 			list := <-received
-			if len(list) != 1 || list[0].Chassis != want.Chassis || list[0].Port != want.Port || list[0].MFS != want.MFS ||
+			if len(list) != 1 || list[0].Chassis != want.Chassis || list[0].Port != want.Port ||
+				list[0].MFS != want.MFS ||
 				list[0].PVID != want.PVID || list[0].Description != want.Description || list[0].System != want.System ||
 				!slices.Equal(list[0].Capabilities, want.Capabilities) {
 				t.Errorf("received %+v, want %+v", list, want)

@@ -14,7 +14,8 @@ func TestRacksAndUplinks(t *testing.T) {
 		return topology.Link{From: a, To: b, Impairment: topology.Impairment{Rate: rate}}
 	}
 	f := &topology.Topology{
-		Hosts:    []topology.Host{{Name: "h1"}, {Name: "h2"}, {Name: "h3"}, {Name: "spine", Forward: true}, {Name: "h4"}},
+		Hosts: []topology.Host{{Name: "h1"}, {Name: "h2"}, {Name: "h3"}, {Name: "spine", Forward: true},
+			{Name: "h4"}},
 		Switches: []topology.Switch{{Name: "leaf1"}, {Name: "leaf2"}},
 		Links: []topology.Link{link(end("h1", "eth0"), end("leaf1", "p1"), 1e9), link(end("leaf1", "p2"), end("h2",
 			"eth0"), 1e9),

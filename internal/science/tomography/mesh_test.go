@@ -47,7 +47,8 @@ func (c clos) shared(r *rand.Rand, rounds int, slow topology.End, part, noise fl
 				rate = min(rate, each/float64(used[paths[a][i]]))
 			}
 			rate *= math.Exp(noise * r.NormFloat64())
-			in.Observations = append(in.Observations, mesh.Observation{Round: round, From: a, To: b, Value: 9.4e9 * rate,
+			in.Observations = append(in.Observations, mesh.Observation{Round: round, From: a, To: b,
+				Value: 9.4e9 * rate,
 				Limit: 9.42e9})
 		}
 	}
