@@ -148,7 +148,10 @@ func (p *Plan) incast(rounds, senders int, rng *rand.Rand) [][]Pair {
 	var list [][]Pair
 	for _, to := range rng.Perm(n)[:rounds] {
 		var round []Pair
-		on := map[string]bool{p.Hosts[to].Machine: true, "": false}
+		on := map[string]bool{}
+		if m := p.Hosts[to].Machine; m != "" {
+			on[m] = true
+		}
 		for _, from := range rng.Perm(n) {
 			m := p.Hosts[from].Machine
 			if len(round) < senders && from != to && !on[m] {
@@ -188,7 +191,7 @@ func (p *Plan) Schedule(wanted []Pair) (rounds [][]Pair, atLeast int, err error)
 }
 
 // Work that is spent on finding fewer rounds: so many items are placed again, in other orders.
-const effort = 200_000
+const effort = 100_000
 
 // schedule is Schedule of pairs that are valid.
 func (p *Plan) schedule(wanted []Pair) (rounds [][]Pair, atLeast int) {

@@ -1,6 +1,15 @@
 // Package mesh plans measurements between many hosts: which host sends to which, in which round. A
 // plan is a value that depends on its options alone, so it can be printed, stored, resumed and
 // repeated.
+//
+// In a round, an interface has one test in each direction. Tests that leave or enter a rack have room in
+// its uplinks together, at the rates of the slower interfaces. A machine with several hosts has one test,
+// in one direction or in both between the same two hosts: both directions use the same CPUs as one does,
+// and would take twice the rounds. A plan has as few rounds as its bound, or nearly (TestSchedules).
+//
+// Patterns AllToAll and Incast load interfaces with several tests on purpose, and uplinks too. Of them only
+// the rule of machines is left: in a round, a machine takes part with one of its hosts, or two of them test
+// each other.
 package mesh
 
 // Schema is the schema name and version of a Plan.
@@ -17,7 +26,7 @@ const (
 	Halves   Pattern = "halves"     // random halvings: all pairs across the cut, both directions
 	AllToAll Pattern = "all-to-all" // every host to all others at once
 	Incast   Pattern = "incast"     // several hosts to one, which is another host in each round
-	Leaf     Pattern = "leaf"       // each ordered pair of racks once, by one host of each
+	Leaf     Pattern = "leaf"       // each ordered pair of racks once, by hosts drawn; a rack sends to one
 )
 
 // Host is a host of a plan.
@@ -37,16 +46,16 @@ type Pair [2]int
 
 // Plan is what a mesh measures, in order.
 type Plan struct {
-	Schema  string  `json:"schema"`
-	Pattern Pattern `json:"pattern"`
+	Schema  string  `json:"schema" is:"word"`
+	Pattern Pattern `json:"pattern" is:"word"`
 	Seed    uint64  `json:"seed"`
 	Hosts   []Host  `json:"hosts"`
-	// Share is the share of an interface's rate that the tests of a round may use. 0: all of it, and
-	// flows are not paced.
+	// Share is the share of an interface's and of an uplink's rate that the tests of a round may use.
+	// 0: all of it, and flows are not paced (PaceBps).
 	Share float64 `json:"share,omitempty"`
 	// Uplinks has, by rack, the rate of all uplinks of the rack together in each direction, in bits
 	// per second. A rack that is missing has enough.
-	Uplinks map[string]float64 `json:"uplinks,omitempty"`
+	Uplinks map[string]float64 `json:"uplinks,omitempty" is:"words"`
 	// Rounds has the tests that run at the same time, round by round.
 	Rounds [][]Pair `json:"rounds"`
 	// AtLeast is a lower bound of the number of rounds in which the tests can be made.

@@ -127,6 +127,9 @@ func (p *packing) first(it *item) int {
 
 // anyOpen returns a random round in which the resources are open, or any round if there is none.
 func (p *packing) anyOpen(of []int32) int32 {
+	if len(of) == 0 {
+		return int32(p.rng.IntN(len(p.rounds)))
+	}
 	words := len(p.open[0])
 	from := p.rng.IntN(words)
 	for k := range words {
@@ -182,8 +185,12 @@ func (p *packing) pack(order []int32, most int) bool {
 // sides divides what an item needs: what is at one of its hosts, and what is at the other.
 func (p *packing) sides(it *item, from, to []int32) (a, b []int32) {
 	i := it.pair[0]
+	at := []int32{p.sends[i], p.receives[i]}
+	if p.ends != nil {
+		at = append(at, p.ends[p.rack[i]], p.ends[p.rack[i]]+1)
+	}
 	for _, u := range it.units {
-		if u == p.sends[i] || u == p.receives[i] || p.ends != nil && (u == p.ends[p.rack[i]] || u == p.ends[p.rack[i]]+1) {
+		if slices.Contains(at, u) {
 			from = append(from, u)
 		} else {
 			to = append(to, u)

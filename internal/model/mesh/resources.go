@@ -1,7 +1,6 @@
 package mesh
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -98,8 +97,6 @@ func (r *resources) hostRate(host int) int64 {
 // kbits returns a rate in kbit/s: sums of whole numbers are the same on every machine.
 func kbits(bps float64) int64 { return int64(math.Ceil(bps / 1000)) }
 
-func (r *resources) rate(p Pair) int64 { return min(r.hostRate(p[0]), r.hostRate(p[1])) }
-
 // item is what is placed in a round at once: a test, or the tests of both directions between two
 // hosts.
 type item struct {
@@ -164,17 +161,22 @@ func (r *resources) holds(units []int32, p Pair) []int32 {
 	return units
 }
 
-// needs appends what a test needs of uplinks. One that is faster than an uplink needs all of it.
+// needs appends what a test needs of uplinks: the rate of the slower host, or the slowest uplink on its way if that
+// is less.
 func (r *resources) needs(needs []need, p Pair) []need {
 	from, to := r.rack[p[0]], r.rack[p[1]]
 	if from == to {
 		return needs
 	}
-	rate := r.rate(p)
+	rate, first := min(r.hostRate(p[0]), r.hostRate(p[1])), len(needs)
 	for _, u := range [2]int32{r.up[from], r.up[to] + 1} {
 		if int(u) >= r.units {
-			needs = append(needs, need{u, min(rate, r.room[int(u)-r.units])})
+			needs = append(needs, need{uplink: u})
+			rate = min(rate, r.room[int(u)-r.units])
 		}
+	}
+	for k := first; k < len(needs); k++ {
+		needs[k].rate = rate
 	}
 	return needs
 }
@@ -202,89 +204,9 @@ func (r *resources) atLeast(items []item) int {
 	for k, of := range sizes {
 		least = max(least, packed(of, r.room[k]))
 	}
-	return max(least, r.oddSets(items, held))
-}
-
-// packed returns a lower bound of the bins of size room that hold things of the sizes, each as often
-// as of says. It is the highest of dual feasible functions (Fekete and Schepers, Mathematical
-// Programming 91, 2001): a thing above 1 - e counts as a whole bin if those below e are left out, and
-// one of x as floor((k+1)x)/k.
-func packed(of map[int64]int, room int64) int {
-	list := make([]int64, 0, len(of))
-	for size := range of {
-		list = append(list, size)
-	}
-	slices.Sort(list)
-	least := 0
-	for _, e := range append([]int64{0}, list...) {
-		if 2*e > room {
-			break
-		}
-		for k := int64(0); k <= 50; k++ { // 0: the sizes as they are
-			var sum, whole int64
-			whole = room
-			if k > 0 {
-				whole = k * (k + 1)
-			}
-			for _, size := range list {
-				n := int64(of[size])
-				switch {
-				case size < e:
-				case size > room-e:
-					sum += n * whole
-				case k == 0:
-					sum += n * size
-				case (k+1)*size%room == 0: // then x counts as it is
-					sum += n * ((k + 1) * size / room) * k
-				default:
-					sum += n * ((k + 1) * size / room) * (k + 1)
-				}
-			}
-			least = max(least, int((sum+whole-1)/whole))
-		}
-	}
-	return least
-}
-
-// oddSets returns a lower bound from sets of an odd number of units: in a round, at most half of them
-// less one have an item with another of the set. It tries the sets of those with most items.
-func (r *resources) oddSets(items []item, held []int) int {
-	if !slices.ContainsFunc(items, func(it item) bool { return it.both }) {
-		return 0
-	}
-	// What stands for a host is its machine, or what it sends: an item of both directions holds one of
-	// each host.
-	order := make([]int32, 0, r.units)
-	for u := range held {
-		if held[u] > 0 {
-			order = append(order, int32(u))
-		}
-	}
-	receives := make([]bool, r.units)
-	for i := range r.hosts {
-		if !r.shared[i] {
-			receives[r.receives[i]] = true
-		}
-	}
-	order = slices.DeleteFunc(order, func(u int32) bool { return receives[u] || r.ends != nil })
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(held[b], held[a]) })
-	place := make([]int, r.units)
-	for k, u := range order {
-		place[u] = k
-	}
-	within := make([]int, len(order)+1) // items of which both ends are among the first so many
-	for _, it := range items {
-		a, b := r.sends[it.pair[0]], r.sends[it.pair[1]]
-		if a != b && (it.both || r.shared[it.pair[0]] && r.shared[it.pair[1]]) {
-			within[max(place[a], place[b])+1]++
-		}
-	}
-	least, sum := 0, 0
-	for k := 1; k <= len(order); k++ {
-		sum += within[k]
-		if k >= 3 && k%2 == 1 {
-			least = max(least, (sum+k/2-1)/(k/2))
-		}
+	least = max(least, r.oddSets(items, held))
+	if !slices.ContainsFunc(items, func(it item) bool { return !it.both }) {
+		least = max(least, r.inRacks(items))
 	}
 	return least
 }
