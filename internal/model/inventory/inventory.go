@@ -48,6 +48,8 @@ type Host struct {
 	// Via is the command prefix that executes words on the host, as of hosts in studies. It is never
 	// empty: a host that is this machine has "env".
 	Via []string `json:"via" is:"words"`
+	// Written: the words of Via are those of the file, which may be any command.
+	Written bool `json:"-"`
 	// Addresses are those to measure on. Empty: not known.
 	Addresses []netip.Addr `json:"addresses,omitempty"`
 	// RateBps is the rate of the host's interface in each direction, in bits per second. 0: not known.
@@ -69,7 +71,10 @@ type Inventory struct {
 	Groups []string
 	// LeftOut says what of the file is not used, and why.
 	LeftOut []string
+	lost    []string // hosts that are left out
 }
+
+const nameKind = syntax.Name
 
 // Read decodes a file, whose name is only for messages. The error, of type source.Problems, lists
 // every mistake with its line and, of hosts.yaml, its column.

@@ -10,11 +10,8 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// bySSH returns the command prefix of --host: ssh does not ask, because it has no terminal, and gives
-// up before linerate does, so that its message says why.
-func bySSH(host string) ([]string, error) {
-	return topology.SSH(host, "-o", "BatchMode=yes", "-o", "ConnectTimeout=20")
-}
+// bySSH returns the command prefix of --host.
+func bySSH(host string) ([]string, error) { return topology.SSH(host, topology.Batch()...) }
 
 // advice says what to do about a host that was not reached. {flag} is the flag that names the host
 // and {ssh} the command of ssh that reaches it, as far as they are known, {host} its name for ssh.
