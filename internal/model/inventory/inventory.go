@@ -50,6 +50,8 @@ type Host struct {
 	Via []string `json:"via" is:"words"`
 	// Written: the words of Via are those of the file, which may be any command.
 	Written bool `json:"-"`
+	// Unlisted: the host is in no inventory, and Name is how it is reached, not what it is called.
+	Unlisted bool `json:"-"`
 	// Addresses are those to measure on. Empty: not known.
 	Addresses []netip.Addr `json:"addresses,omitempty"`
 	// RateBps is the rate of the host's interface in each direction, in bits per second. 0: not known.

@@ -228,9 +228,9 @@ func (f doctorFlags) checkPlain(flags *pflag.FlagSet, files []string) error {
 
 // plainly reads the hosts, or else this one, with their own tools.
 func (f doctorFlags) plainly(ctx context.Context, s streams) (in inputs, err error) {
-	hosts, err := f.remotes()
+	hosts, err := f.remotes(ctx, s)
 	if err != nil {
-		return in, usageError(err)
+		return in, err
 	}
 	if len(hosts) == 0 {
 		hosts = []reach.Host{{Here: true}}
@@ -249,9 +249,9 @@ func (f doctorFlags) read(ctx context.Context, s streams, files []string) (in in
 	if in, err = readInputs(ctx, s, files, f.overGiven); err != nil {
 		return in, usageError(err)
 	}
-	hosts, err := f.remotes()
+	hosts, err := f.remotes(ctx, s)
 	if err != nil {
-		return in, usageError(err)
+		return in, err
 	}
 	f.probing.say(s)
 	if len(files)+len(hosts) == 0 {

@@ -57,7 +57,7 @@ trust check failed; 130 interrupted.`,
   linerate prove sack-off --yes \
       --via 'a=ip netns exec a' --via 'b=ip netns exec b'`,
 		Annotations: map[string]string{flagSections: `Common flags: run host via yes duration replicates json quiet
-			Where: treatment network
+			Where: inventory select treatment network
 			Trials: until budget seed set wait trust allow-machine-settings
 			Results: name out`},
 		Args: rangeArgs(1, 2),
@@ -101,13 +101,16 @@ func parsePrefix(text string) (netip.Prefix, error) {
 // real reports whether the finding is that of hosts that were named.
 func (f proveFlags) real() bool { return f.named() > 0 }
 
+func tooManyHosts(n int) error {
+	return fmt.Errorf("%d hosts: expected two, between which there is traffic, or one and this machine", n)
+}
+
 func (f proveFlags) check(args []string) error {
 	problems := append(mistakes(f.flags), proof.Known(args[0]))
 	if named := f.named(); named > 2 {
-		problems = append(problems,
-			fmt.Errorf("%d hosts: expected two, between which there is traffic, or one and this machine", named))
+		problems = append(problems, tooManyHosts(named))
 	}
-	from := slices.DeleteFunc([]string{strings.Join(args[1:], ""), f.run, strings.Join(append(f.hosts, f.via...), "")},
+	from := slices.DeleteFunc([]string{strings.Join(args[1:], ""), f.run, strings.Repeat("host", f.named())},
 		func(text string) bool { return text == "" })
 	if len(from) > 1 {
 		problems = append(problems,
@@ -267,9 +270,12 @@ func (f proveFlags) baseline(ctx context.Context, s streams, file string) (*reco
 // ofHosts reads two hosts like doctor, and derives the study of traffic between them.
 func (f proveFlags) ofHosts(ctx context.Context, s streams, id string) (*proof.Proof, error) {
 	const over = 3e9 // as in doctor
-	named, err := f.remotes()
+	named, err := f.remotes(ctx, s)
 	if err != nil {
-		return nil, usageError(err)
+		return nil, err
+	}
+	if len(named) > 2 {
+		return nil, usageError(tooManyHosts(len(named)))
 	}
 	say(s.hints(), "linerate: reading the hosts for 3s\n")
 	if len(named) == 1 {

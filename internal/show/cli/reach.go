@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 	"time"
-
-	"github.com/spf13/pflag"
 
 	"linerate/internal/control/lab"
 	"linerate/internal/control/reach"
@@ -27,53 +24,6 @@ func self(node string, access message.Access) net.Conn {
 		_ = agent.Serve(context.Background(), far, agent.Options{Node: node, Access: access}) // ends with the stream
 	}()
 	return near
-}
-
-// hostFlags name hosts that are reached by ssh or by another command.
-type hostFlags struct{ hosts, via []string }
-
-// define adds the flags; verb is what is done to the hosts, such as "look at".
-func (f *hostFlags) define(flags *pflag.FlagSet, verb string) {
-	flags.StringArrayVar(&f.hosts, "host", nil,
-		verb+" a `host` that ssh reaches, such as root@nas or root@nas:2299 (may be repeated)")
-	flags.StringArrayVar(&f.via, "via", nil,
-		verb+" a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
-}
-
-// named returns how many hosts are named.
-func (f hostFlags) named() int { return len(f.hosts) + len(f.via) }
-
-// remotes returns the hosts: those of --host, then those of --via.
-func (f hostFlags) remotes() (list []reach.Host, err error) {
-	for _, host := range f.hosts {
-		words, err := bySSH(host)
-		if err != nil {
-			return nil, fmt.Errorf("--host %q: %w", host, err)
-		}
-		list = append(list, reach.Host{Name: host, Via: words})
-	}
-	for _, text := range f.via {
-		name, command, has := strings.Cut(text, "=")
-		if !has || strings.ContainsAny(name, " /") {
-			name, command = "", text
-		}
-		words := strings.Fields(command)
-		if len(words) == 0 {
-			return nil, fmt.Errorf("--via %q: expected a command, such as 'nas=ip netns exec nas'", text)
-		}
-		if strings.ContainsAny(command, `"'\\`) {
-			return nil,
-				fmt.Errorf(
-					"--via %q: the command is split at spaces, without a shell; expected no quotes: a script can "+
-						"have them", text)
-		}
-		one := reach.Host{Name: name, Called: name, Via: words}
-		if name == "" {
-			one.Name = command
-		}
-		list = append(list, one)
-	}
-	return list, nil
 }
 
 // hostsOfLab returns the hosts and switches of a lab that is up.

@@ -134,6 +134,7 @@ func newRoot(s streams) *cobra.Command {
 		{"snapshot", newSnapshotCommand},
 		{"diff", newDiffCommand},
 		{"discover", newDiscoverCommand},
+		{"hosts", newHostsCommand},
 		{"lab", newLabCommand},
 		{"serve", newServeCommand},
 		{"measure", newMeasureCommand},

@@ -87,9 +87,12 @@ that equal prefixes stay equal; names of programs and interfaces stay.`,
 
 // take takes the snapshot.
 func (f snapshotFlags) take(ctx context.Context, s streams) (taken netstate.HostSnapshot, err error) {
-	hosts, err := f.remotes()
+	hosts, err := f.remotes(ctx, s)
 	if err != nil {
-		return taken, usageError(err)
+		return taken, err
+	}
+	if len(hosts) > 1 {
+		return taken, usageError(severalHosts(len(hosts)))
 	}
 	if len(hosts) == 0 {
 		hosts = []reach.Host{{Here: true}}
@@ -108,9 +111,13 @@ func (f snapshotFlags) take(ctx context.Context, s streams) (taken netstate.Host
 	return list[0], nil
 }
 
+func severalHosts(n int) error {
+	return fmt.Errorf("%d hosts: expected one, a document is of one host", n)
+}
+
 func (f snapshotFlags) check(flags *pflag.FlagSet) error {
 	if f.named() > 1 {
-		return fmt.Errorf("%d hosts: expected one, a document is of one host", f.named())
+		return severalHosts(f.named())
 	}
 	for _, name := range []string{"over", "probe"} {
 		if f.plain && flags.Changed(name) {

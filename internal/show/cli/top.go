@@ -131,14 +131,16 @@ func (f topFlags) sources(ctx context.Context, s streams) (list []top.Source, cl
 		}
 		return []top.Source{r}, r.close, nil
 	}
-	hosts, err := f.remotes()
-	if err == nil && f.lab != "" {
-		var inLab []reach.Host
-		inLab, err = hostsOfLab(f.lab)
-		hosts = append(hosts, inLab...)
-	}
+	hosts, err := f.remotes(ctx, s)
 	if err != nil {
-		return nil, nil, usageError(err)
+		return nil, nil, err
+	}
+	if f.lab != "" {
+		inLab, err := hostsOfLab(f.lab)
+		if err != nil {
+			return nil, nil, usageError(err)
+		}
+		hosts = append(hosts, inLab...)
 	}
 	if len(hosts) == 0 {
 		hosts = []reach.Host{{Here: true}}
