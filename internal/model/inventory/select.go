@@ -234,13 +234,16 @@ func (s *selection) like(name string) string {
 	return ""
 }
 
+// Labels returns the names of all labels that hosts have.
+func (inv *Inventory) Labels() []string { return slices.Sorted(maps.Keys(newSelection(inv).labels)) }
+
 // has says what there is to select.
 func (inv *Inventory) has() string {
 	const most = 8
 	s := newSelection(inv)
 	var parts []string
 	if len(inv.Groups) > 0 {
-		parts = append(parts, "the groups "+source.And(source.Some(inv.Groups, most)))
+		parts = append(parts, "the groups "+strings.Join(source.Some(inv.Groups, most), ", "))
 	}
 	for _, key := range source.Some(slices.Sorted(maps.Keys(s.labels)), most) {
 		if values := slices.Sorted(maps.Keys(s.labels[key])); len(values) > 0 {
@@ -252,7 +255,7 @@ func (inv *Inventory) has() string {
 	for _, h := range inv.Hosts {
 		hosts = append(hosts, h.Name)
 	}
-	return "there are " + strings.Join(append(parts, "the hosts "+source.And(source.Some(hosts, most))), "; ")
+	return "there are " + strings.Join(append(parts, "the hosts "+strings.Join(source.Some(hosts, most), ", ")), "; ")
 }
 
 // fits reports whether a text is of a pattern, in which * stands for any characters and ? for one. It

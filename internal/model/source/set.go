@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// set executes an assignment such as workload.duration=5s on the tree of a file. Missing keys are
-// created; the decoder reports unknown ones, as it does for the file itself.
+// set executes an assignment such as workload.duration=5s on the tree of a file. A value in brackets is
+// a list. Missing keys are created; the decoder reports unknown ones, as it does for the file itself.
 func (n *Node) set(assignment string) error {
 	path, value, ok := strings.Cut(assignment, "=")
 	keys := steps(path)
@@ -21,6 +21,14 @@ func (n *Node) set(assignment string) error {
 			return err
 		}
 		n = next
+	}
+	if strings.HasPrefix(value, "[") {
+		var none Problems
+		if list := read("", []byte(value), &none); len(none) == 0 && list.Kind == List {
+			list.visit(func(item *Node) { item.At = at })
+			*n = *list
+			return nil
+		}
 	}
 	if n.Kind == List || n.Kind == Mapping && len(n.Entries) > 0 {
 		return fmt.Errorf("%s is %s; expected the path of a single value", path, describe(n))

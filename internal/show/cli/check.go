@@ -18,7 +18,7 @@ func newCheckCommand(s streams) *cobra.Command {
 		Short: "Check a study file and print its plan; measure nothing",
 		Args:  exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			plan, err := f.plan(s.input(cmd.Context()), args[0])
+			plan, err := f.plan(cmd.Context(), s, args[0])
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"net"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"linerate/internal/control/lab"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/inventory"
 	"linerate/internal/model/lists"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/opsystem"
@@ -53,6 +55,7 @@ var completed = map[string]completion{
 	"check":   {studyNames, filesToo},
 	"show":    {studyNames, alone},
 	"lab up":  {studyNames, filesToo},
+	"schema":  {fixed("study", "hosts"), alone},
 	"tune":    {func(*pflag.FlagSet, []string) []string { return studies.ListNames() }, filesToo},
 	"prove":   {findingNames, filesToo},
 	"report":  {oneRun, alone},
@@ -73,7 +76,8 @@ var completed = map[string]completion{
 	"--run":       {runNames, alone},
 	"--on":        {anyStudy, filesToo},
 	"--study":     {anyStudy, alone},
-	"--host":      {studyHosts, alone},
+	"--host":      {hostNames, alone},
+	"--select":    {selections, goesOn},
 	"--only":      {studyLevels, alone},
 	"--part":      {studyParts, alone},
 	"--set":       {assignments, goesOn},
@@ -201,6 +205,37 @@ func studyOf(flags *pflag.FlagSet, args []string) *study.Study {
 	defer computing()()
 	s, _ := study.Parse(file, text)
 	return s
+}
+
+// hostNames completes the hosts of the inventory, where there may be one, and else those of a study.
+func hostNames(flags *pflag.FlagSet, args []string) []string {
+	inv := inventoryOf(flags)
+	if inv == nil {
+		return studyHosts(flags, args)
+	}
+	return lists.Map(inv.Hosts, func(h inventory.Host) string { return h.Name })
+}
+
+// selections completes groups, labels and hosts of the inventory.
+func selections(flags *pflag.FlagSet, _ []string) (terms []string) {
+	inv := inventoryOf(flags)
+	if inv == nil {
+		return nil
+	}
+	for _, label := range inv.Labels() {
+		terms = append(terms, label+"=")
+	}
+	return slices.Concat(inv.Groups, terms, hostNames(flags, nil))
+}
+
+// inventoryOf returns the inventory that a command line names; nil if it names none that can be read.
+func inventoryOf(flags *pflag.FlagSet) *inventory.Inventory {
+	named := flags.Lookup("inventory")
+	if named == nil || named.Value.String() == "-" {
+		return nil
+	}
+	inv, _ := inventoryFlags{file: named.Value.String()}.read(context.Background(), streams{})
+	return inv
 }
 
 func studyHosts(flags *pflag.FlagSet, args []string) (names []string) {

@@ -61,7 +61,14 @@ func TestCompletion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile("hosts.yaml", []byte("hosts: {nas: {rack: r1}, web1: }\ngroups: {web: {hosts: web1}}\n"),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
 	for line, want := range map[string]string{
+		"doctor|--inventory|hosts.yaml|--host|n":    "\nnas\n",
+		"top|--inventory|hosts.yaml|--select|":      "\nweb\nrack=\nnas\nweb1\n",
+		"hosts|--inventory|missing.yaml|--select|w": "\n:",
 		"report|":                       "\narp-flux-7\n",
 		"report|Karl's \"o":             "\nKarl's \"old\" cable: port $3\n",
 		"runs|rm|latest|Ka":             "\nKarl's \"old\" cable: port $3\n",

@@ -98,6 +98,9 @@ func (f hostFlags) selected(ctx context.Context, s streams) ([]inventory.Host, e
 		for _, h := range found {
 			add(h)
 		}
+		if len(inv.LeftOut) > 0 {
+			say(s.hints(), "linerate: not all of the inventory is used: linerate hosts says what is left out\n")
+		}
 	}
 	for _, name := range f.hosts {
 		h, err := hostNamed(inv, name)
@@ -113,7 +116,11 @@ func (f hostFlags) selected(ctx context.Context, s streams) ([]inventory.Host, e
 		}
 		add(h)
 	}
-	return list, f.permit(ctx, s, list)
+	trust, err := f.flags.GetBool("trust")
+	if err != nil {
+		return nil, err
+	}
+	return list, f.from.permit(ctx, s, list, trust)
 }
 
 // hostNamed returns a host of an inventory or, if it has none of the name, one that ssh reaches.
@@ -149,8 +156,8 @@ func hostVia(text string) (h inventory.Host, err error) {
 
 // permit asks before commands of an inventory are executed. The user's own inventory is as the user
 // has written it, and is not asked about.
-func (f hostFlags) permit(ctx context.Context, s streams, list []inventory.Host) error {
-	if f.from.file == "" {
+func (f inventoryFlags) permit(ctx context.Context, s streams, list []inventory.Host, trust bool) error {
+	if f.file == "" {
 		return nil
 	}
 	var t topology.Topology
@@ -159,11 +166,7 @@ func (f hostFlags) permit(ctx context.Context, s streams, list []inventory.Host)
 			t.Hosts = append(t.Hosts, topology.Host{Name: h.Name, Via: h.Via})
 		}
 	}
-	trust, err := f.flags.GetBool("trust")
-	if err != nil {
-		return err
-	}
-	return s.permit(ctx, f.from.file, trust, t.Commands())
+	return s.permit(ctx, f.file, trust, t.Commands())
 }
 
 // remotes returns the hosts to reach.

@@ -71,6 +71,8 @@ var outputs = map[string]output{
 	"diff":     {lines: []string{"host.json later.json", "host.json later.json --counters", "host.json missing.json"}},
 	"discover": {lines: []string{"", "one --switch :x --snmp-version 4 --lldp 3h",
 		"--lab a-lab-that-is-not-there-and-has-a-long-name"}, print: shownFabrics},
+	"hosts": {lines: []string{"", "--inventory hosts.yaml", "--inventory hosts.yaml --select wbe",
+		"--inventory ansible.ini", "--inventory wrong.txt"}},
 	"lab":       {},
 	"lab up":    {lines: []string{"nas.yaml", "missing.yaml"}, print: shownLabs},
 	"lab exec":  {lines: []string{"h1", "--lab a-lab-that-is-not-there-and-has-a-long-name h1 -- ip address"}},

@@ -235,7 +235,7 @@ func (f proveFlags) baseline(ctx context.Context, s streams, file string) (*reco
 	if f.duration > 0 {
 		f.options.Set = append(f.options.Set, "workload.duration="+f.duration.String())
 	}
-	plan, err := f.plan(s.input(ctx), file)
+	plan, err := f.plan(ctx, s, file)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	if f.resume != "" {
 		return f.resumeRun(ctx, s)
 	}
-	plan, err := f.plan(s.input(ctx), args[0])
+	plan, err := f.plan(ctx, s, args[0])
 	if err != nil {
 		return err
 	}
@@ -77,6 +77,9 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 		return err
 	}
 	if err := s.permit(ctx, args[0], f.trust, plan.Commands()); err != nil {
+		return err
+	}
+	if err := f.from.permit(ctx, s, f.taken, f.trust); err != nil { // a built-in study is not asked about
 		return err
 	}
 	result, err := f.begin(ctx, s, plan, args[0], f.again(args[0]))

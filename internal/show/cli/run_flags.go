@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -14,8 +15,11 @@ import (
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/run"
+	"linerate/internal/model/inventory"
+	"linerate/internal/model/lists"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 	"linerate/internal/show/export"
 )
@@ -24,6 +28,8 @@ import (
 type planFlags struct {
 	options run.Options
 	parts   []string
+	from    inventoryFlags
+	taken   []inventory.Host // hosts of the study that are in the inventory
 }
 
 const setUsage = "replace a value of the study, such as workload.duration=5s (may be repeated)"
@@ -33,18 +39,25 @@ func (f *planFlags) define(flags *pflag.FlagSet, verb string) {
 	flags.StringSliceVar(&f.options.Only, "only", nil, verb+" only these `levels` (and the baseline)")
 	flags.StringSliceVar(&f.parts, "part", nil,
 		verb+" these `parts` of the study's design, or all (default: those that are not on demand)")
+	f.from.define(flags)
+	flags.Lookup("inventory").Usage = "reach the study's hosts as a `file` says that has hosts of their names: an " +
+		"inventory as of linerate hosts"
+	flags.Lookup("select").Usage = "of the inventory only these `hosts` (may be repeated); see linerate hosts --help"
 }
 
 // plan loads a study, by the name of a built-in one or by its file's path ("-": in), and derives
 // the requested plan. It adds the study's text, and the tables that it names, to the options.
 // Mistakes are usage errors: exit status 2.
-func (f *planFlags) plan(in io.Reader, nameOrFile string) (*study.Plan, error) {
-	file, text, err := readStudy(in, nameOrFile)
+func (f *planFlags) plan(ctx context.Context, s streams, nameOrFile string) (*study.Plan, error) {
+	file, text, err := readStudy(s.input(ctx), nameOrFile)
 	if err != nil {
 		return nil, usageError(err)
 	}
 	if err := topologyAlone(file, text); err != nil {
 		return nil, usageError(err)
+	}
+	if err := f.takeHosts(ctx, s, file, text); err != nil {
+		return nil, err
 	}
 	plan, err := f.planOf(file, text)
 	if err == nil {
@@ -52,6 +65,38 @@ func (f *planFlags) plan(in io.Reader, nameOrFile string) (*study.Plan, error) {
 		f.options.Published, err = published(nameOrFile, plan.Study)
 	}
 	return plan, err
+}
+
+// takeHosts makes hosts of the study that has them in a lab real ones that are in the inventory, by
+// values of the study, which the run keeps.
+func (f *planFlags) takeHosts(ctx context.Context, s streams, file string, text []byte) error {
+	if !f.from.given() {
+		return nil
+	}
+	inv, err := f.from.read(ctx, s)
+	if err != nil {
+		return err
+	}
+	found, err := inv.Select(f.from.chosen...)
+	if err != nil {
+		return usageError(fmt.Errorf("--select: %w", err))
+	}
+	t, err := study.ParseTopology(file, text)
+	if err != nil {
+		return inputError(file, err)
+	}
+	for _, h := range found {
+		if in, is := t.Host(h.Name); is && len(in.Via) == 0 {
+			f.taken = append(f.taken, h)
+			f.options.Set = append(f.options.Set, fmt.Sprintf("topology.hosts.%s.via=[%s]", h.Name,
+				strings.Join(lists.Map(h.Via, source.Quoted), ", ")))
+		}
+	}
+	if len(f.taken) == 0 {
+		return usageError(fmt.Errorf("--inventory: it has none of the study's hosts without via: %s",
+			source.Or(lists.Map(t.Hosts, func(h topology.Host) string { return h.Name }))))
+	}
+	return nil
 }
 
 // planOf is like plan for the text of a study; file is its name in messages.
@@ -169,6 +214,8 @@ func (f runFlags) fitsResume() error {
 		{"only", "its earlier blocks were made with its present treatments"},
 		{"part", "its earlier blocks were made with its present treatments"},
 		{"name", "others may have noted its name"},
+		{"inventory", "it has the commands that reach its hosts"},
+		{"select", "it has the commands that reach its hosts"},
 		{"seed", "it orders the trials that are there already"},
 	} {
 		if f.given(c.flag) {
@@ -188,7 +235,11 @@ var designFlags = []string{"replicates", "until", "budget", permission}
 
 // again returns the command that repeats a run, without its seed.
 func (f runFlags) again(what string) string {
-	words := spelled(f.flags, append([]string{"set", "only", "part"}, designFlags...)...)
+	var words []string
+	for _, set := range f.options.Set[:len(f.options.Set)-len(f.taken)] { // the others are of the inventory
+		words = append(words, "--set", quote(set))
+	}
+	words = append(words, spelled(f.flags, append([]string{"only", "part", "inventory", "select"}, designFlags...)...)...)
 	return strings.Join(append([]string{"linerate run", quote(what)}, words...), " ")
 }
 

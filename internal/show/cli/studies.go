@@ -27,10 +27,10 @@ func newStudiesCommand(s streams) *cobra.Command {
 		Use:   "studies",
 		Short: "List the built-in studies and the questions they answer",
 		Args:  noArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			list := studyList{Schema: "linerate.studies/v1"}
 			for _, name := range studies.Names() {
-				plan, err := new(planFlags).plan(nil, name)
+				plan, err := new(planFlags).plan(cmd.Context(), s, name)
 				if err != nil {
 					return err
 				}
