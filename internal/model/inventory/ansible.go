@@ -32,6 +32,7 @@ var known = map[string][]string{
 	"become":     {"ansible_become"},
 	"as":         {"ansible_become_user"},
 	"method":     {"ansible_become_method"},
+	"priority":   {"ansible_group_priority"},
 	"rack":       {"linerate_rack", "rack"},
 	"machine":    {"linerate_machine", "machine"},
 	"rate":       {"linerate_rate"},
@@ -65,6 +66,12 @@ func (g *graph) set(at source.Position, vars map[string]string, name, value stri
 
 // ansible returns the hosts of an inventory of Ansible.
 func (g *graph) ansible(kind Kind) (*Inventory, source.Problems) {
+	for _, of := range g.groups {
+		of.priority = 1
+		if n, err := strconv.Atoi(of.vars[known["priority"][0]]); err == nil {
+			of.priority = n
+		}
+	}
 	if g.resolve(); len(g.problems) > 0 {
 		return nil, g.problems
 	}
@@ -89,7 +96,10 @@ func (g *graph) ansible(kind Kind) (*Inventory, source.Problems) {
 	}
 	inv.Groups = slices.DeleteFunc(inv.Groups, isUngrouped)
 	for i := range inv.Hosts {
-		inv.Hosts[i].Groups = slices.DeleteFunc(inv.Hosts[i].Groups, isUngrouped)
+		h := &inv.Hosts[i]
+		if h.Groups = slices.DeleteFunc(h.Groups, isUngrouped); len(h.Groups) == 0 {
+			h.Groups = nil
+		}
 	}
 	return inv, nil
 }
@@ -156,7 +166,8 @@ func (v *variables) translate() (h Host, is bool) {
 		}
 		h.RateBps = float64(rate)
 	}
-	for text := range strings.FieldsFuncSeq(v.get("addresses"), func(r rune) bool { return strings.ContainsRune("[]', \"", r) }) {
+	between := func(r rune) bool { return strings.ContainsRune("[]', \"", r) }
+	for text := range strings.FieldsFuncSeq(v.get("addresses"), between) {
 		addr, err := netip.ParseAddr(text)
 		if err != nil || addr.Zone() != "" {
 			v.leave("linerate_addresses: not an IP address: %.80q", text)

@@ -15,7 +15,7 @@ func described(inv *Inventory) string {
 		b.WriteString(h.Name + ": " + strings.Join(h.Via, " "))
 		h.Name, h.Via = "", nil
 		text, _ := json.Marshal(h)
-		b.WriteString(" " + strings.Replace(strings.Replace(string(text), `"name":"",`, "", 1), `"via":null`, "", 1) + "\n")
+		b.WriteString(" {" + strings.TrimPrefix(string(text), `{"name":"","via":null`) + "\n")
 	}
 	for _, text := range inv.LeftOut {
 		b.WriteString("# " + text + "\n")

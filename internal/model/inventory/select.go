@@ -202,8 +202,8 @@ func (s *selection) named(found map[int]bool, name string) (is bool) {
 // labelled adds the hosts with a label.
 func (s *selection) labelled(found map[int]bool, key, value string, negated bool) error {
 	if s.labels[key] == nil {
-		return fmt.Errorf("no host has a label %q%s; %s", key, source.DidYouMean(key, slices.Sorted(maps.Keys(s.labels))),
-			s.has())
+		return fmt.Errorf("no host has a label %q%s; %s", key,
+			source.DidYouMean(key, slices.Sorted(maps.Keys(s.labels))), s.has())
 	}
 	values, err := Expand(value)
 	if err != nil {

@@ -200,7 +200,8 @@ func (f inventoryFlags) read(ctx context.Context, s streams) (*inventory.Invento
 	}
 	if inv.Kind == inventory.AnsibleINI || inv.Kind == inventory.AnsibleYAML {
 		for _, beside := range []string{"group_vars", "host_vars"} {
-			if info, err := os.Stat(filepath.Join(filepath.Dir(path), beside)); err == nil && info.IsDir() && path != "-" {
+			info, err := os.Stat(filepath.Join(filepath.Dir(path), beside))
+			if err == nil && info.IsDir() && path != "-" {
 				inv.LeftOut = append(inv.LeftOut, fmt.Sprintf("%s beside it: ansible-inventory -i %s --list prints an "+
 					"inventory with it", beside, quote(path)))
 			}

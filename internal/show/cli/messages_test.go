@@ -194,6 +194,12 @@ func wrongFiles(t *testing.T) {
 			"[{from: a, to: b}]}\n",
 		"arp.txt": "Address                  HWtype  HWaddress           Flags Mask            " +
 			"Iface\n192.168.1.15             ether   00:08:9b:c8:c4:31   C                     eth1\n",
+		"hosts.yaml": "hosts:\n  a-long-name-of-a-host-[01-03].a-domain.example.org: {rack: r1, machine: " +
+			"hypervisor-17, rate: 25G, addresses: \"2001:db8:1234:5678:9abc:def0:1234:[1-3]\", labels: {a: b}}\n" +
+			"groups: {a-group-with-a-name: {hosts: \"a*\"}}\n",
+		"ansible.ini": "[web]\nweb1 ansible_connection=network_cli\nweb2 ansible_become=yes " +
+			"ansible_ssh_common_args='-o ProxyCommand=/usr/local/bin/connect-through-the-proxy'\n",
+		"wrong.txt": "[a\na host that is none\nb[1-\n",
 		"tab.yaml":  "study: nas\ntopology:\n\thosts:\n",
 		"blog.conf": "# for 10 Gbit/s\nnet.core.rmem_max = 4194304\n",
 		"tables.txt": "brik1:~# arp -n\n192.168.1.15 ether 00:08:9b:c8:c4:31 C eth1\n192.168.1.16 ether " +

@@ -81,6 +81,7 @@ func (f *planFlags) takeHosts(ctx context.Context, s streams, file string, text 
 	if err != nil {
 		return usageError(fmt.Errorf("--select: %w", err))
 	}
+	defer computing()()
 	t, err := study.ParseTopology(file, text)
 	if err != nil {
 		return inputError(file, err)
@@ -239,7 +240,8 @@ func (f runFlags) again(what string) string {
 	for _, set := range f.options.Set[:len(f.options.Set)-len(f.taken)] { // the others are of the inventory
 		words = append(words, "--set", quote(set))
 	}
-	words = append(words, spelled(f.flags, append([]string{"only", "part", "inventory", "select"}, designFlags...)...)...)
+	others := append([]string{"only", "part", "inventory", "select"}, designFlags...)
+	words = append(words, spelled(f.flags, others...)...)
 	return strings.Join(append([]string{"linerate run", quote(what)}, words...), " ")
 }
 

@@ -30,7 +30,7 @@ func Hosts(list inventory.List) document.Document {
 		{"rack", func(h inventory.Host) string { return h.Rack }},
 		{"machine", func(h inventory.Host) string { return h.Machine }},
 		{"rate", hostRate},
-		{"addresses", func(h inventory.Host) string { return strings.Join(lists.Map(h.Addresses, netip.Addr.String), " ") }},
+		{"addresses", hostAddresses},
 		{"groups, labels", groupsAndLabels},
 	} {
 		if has(c.of) {
@@ -65,6 +65,10 @@ func reachedBy(h inventory.Host) string {
 		via = append([]string{"ssh"}, via[len(usual):]...)
 	}
 	return hostconfig.Command(via...)
+}
+
+func hostAddresses(h inventory.Host) string {
+	return strings.Join(lists.Map(h.Addresses, netip.Addr.String), " ")
 }
 
 func hostRate(h inventory.Host) string {
