@@ -167,6 +167,9 @@ func Open(ctx context.Context, list []Host, p Purpose, o Options) (*Hosts, error
 	return h, errors.Join(slices.Concat([]error{err}, errs)...)
 }
 
+// Bus returns the bus of the agents, on which each has the name of its host's Node.
+func (h *Hosts) Bus() *bus.Bus { return h.bus }
+
 // List returns the hosts that were reached, in the given order.
 func (h *Hosts) List() []*Reached {
 	if h == nil {

@@ -59,8 +59,9 @@ func (f *Flow) Ends(over *topology.Topology) (from, to netip.Addr) {
 const connectStagger = 20 * time.Millisecond
 
 // Open opens all flows. Acceptors listen, openers connect, one host after another so that ARP
-// requests do not coincide, and acceptors confirm. timeout bounds each connection attempt. If a flow
-// cannot be opened, that is not an error of Open: the reason is in its Failure.
+// requests do not coincide, unless the flows are Apart, and acceptors confirm. timeout bounds each
+// connection attempt. If a flow cannot be opened, that is not an error of Open: the reason is in its
+// Failure.
 func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) error {
 	byID := map[string]*Flow{}
 	accept, connect := map[string][]message.FlowRequest{}, map[string][]message.FlowRequest{}
@@ -94,7 +95,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		}
 	}
 	for _, f := range flows {
-		if f.Failure != nil {
+		if f.Failure != nil && !g.Apart {
 			return fmt.Errorf("%s: %w", f.Acceptor, f.Failure)
 		}
 	}
@@ -104,11 +105,18 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		}
 	}
 	for _, f := range flows {
+		if f.Failure != nil {
+			continue
+		}
 		o := request(f, f.OpenerSends, f.Source)
 		o.Remote, o.LocalPort, o.Ports = f.Accepted, f.SourcePort, f.ports
 		connect[f.Opener] = append(connect[f.Opener], o)
 	}
-	connected, err := oneByOne(slices.Sorted(maps.Keys(connect)), connectStagger,
+	stagger := connectStagger
+	if g.Apart {
+		stagger = 0
+	}
+	connected, err := oneByOne(slices.Sorted(maps.Keys(connect)), stagger,
 		func(host string) ([]message.Opened, error) {
 			request := message.ConnectRequest{Flows: connect[host], TimeoutNs: int64(timeout)}
 			ctx, cancel := g.within(ctx, timeout+connectTime(connect[host]))

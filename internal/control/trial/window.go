@@ -62,6 +62,8 @@ type Window struct {
 	// Machines lists one node of each machine, which also samples the machine and reads its kernel
 	// log.
 	Machines []string
+	// Brief requests only what flows are counted and judged by (message.WindowRequest).
+	Brief bool
 	// Linger is a context that continues when that of Measure ends. A window that has begun is then
 	// ended early and read; nil: it is given up.
 	Linger context.Context
@@ -159,7 +161,10 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	late := 30 * time.Second
-	if g.Limit > 0 {
+	switch {
+	case g.Limit > 0 && w.Brief:
+		late = g.Limit
+	case g.Limit > 0:
 		late = 3 * g.Limit // a reading is large
 	}
 	ctx, cancel := withTimeout(ctx, time.Duration(stop-sched.Now())+late,
@@ -186,7 +191,7 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 			StartNs: start + offset, BeginNs: begin + offset, EndNs: end + offset, StopNs: stop + offset,
 			SampleNs: int64(w.Interval), Lookups: w.Lookups[node], Sysctls: w.Sysctls[node], Watch: w.Watch[node],
 			Events: w.eventsOf(node, begin+offset), Marks: w.marks(begin + offset), KeepLatest: node == w.Alone,
-			Machine: slices.Contains(w.Machines, node),
+			Machine: slices.Contains(w.Machines, node), Brief: w.Brief,
 		})
 		if err == nil && reply.LateNs > 0 {
 			err = LateError{node, time.Duration(reply.LateNs)}

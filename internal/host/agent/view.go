@@ -22,10 +22,13 @@ func (a *agent) tables() netstate.Tables {
 }
 
 func (a *agent) snapshot(r message.WindowRequest) (netstate.Snapshot, error) {
-	if a.client == nil {
+	if a.client == nil && !r.Brief {
 		return a.reader.Snapshot(a.node, r.Lookups, r.Sysctls)
 	}
 	interfaces, err := a.reader.Interfaces()
+	if a.client == nil {
+		return netstate.Snapshot{Host: a.node, Interfaces: interfaces}, err
+	}
 	var own []netip.Addr
 	for _, end := range a.trial().Read() {
 		own = append(own, end.Local.Addr())

@@ -72,9 +72,15 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 		return message.WindowReply{}, err
 	}
 	engine.GeneratorCPU() // the traffic's CPU time is counted from here
-	a.reader.Machine(&h.Begin)
+	machine := a.reader.Machine
+	if r.Brief {
+		machine = a.reader.CPU
+	}
+	machine(&h.Begin)
 	scheduled(h)
-	h.Before = a.tables()
+	if !r.Brief {
+		h.Before = a.tables()
+	}
 	load, log := a.watchMachine(r)
 	defer log.Close() // of a window that ends early
 	if load != nil && load.Missing != "" && r.SampleNs > 0 {
@@ -120,7 +126,7 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 		return message.WindowReply{}, err
 	}
 	h.GeneratorCPU = engine.GeneratorCPU()
-	a.reader.Machine(&h.End)
+	machine(&h.End)
 	h.CPUBusy = busy(h.Begin.CPU, h.End.CPU)
 	log.Look()
 	h.Log = log.Close()

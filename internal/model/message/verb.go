@@ -38,6 +38,7 @@ var (
 	Iperf3End = verb[struct{}, Iperf3Closed]("iperf3-end", Own)
 	Snapshot  = verb[SnapshotRequest, netstate.HostSnapshot]("snapshot", Own)
 	Sample    = verb[SampleRequest, record.HostSample]("sample", Own)
+	Lookup    = verb[Lookups, Lookups]("lookup", Own)
 
 	Programs = verb[ProgramsRequest, ProgramsReply]("programs", Change)
 	Tools    = verb[ToolsRequest, []Printed]("tools", Change)
@@ -47,7 +48,6 @@ var (
 	Flush    = verb[FlushRequest, struct{}]("flush", Change)
 	Drain    = verb[DrainRequest, struct{}]("drain", Change)
 	Links    = verb[LinksRequest, []LinkState]("links", Change)
-	Lookup   = verb[Lookups, Lookups]("lookup", Change)
 	Ports    = verb[PortsRequest, PortsReply]("ports", Change)
 	Memory   = verb[struct{}, record.KernelMemory]("memory", Change)
 	// The routing daemon: which one the host has, start it unless it runs, wait for its routes.

@@ -28,6 +28,9 @@ type WindowRequest struct {
 	Events []EventRequest `json:"events,omitempty"`
 	// KeepLatest requests WindowReply.Latest.
 	KeepLatest bool `json:"keep_latest,omitempty"`
+	// Brief requests only what flows are counted and judged by: of CPUs the sum of their times, and of
+	// the host's state the interfaces.
+	Brief bool `json:"brief,omitempty"`
 }
 
 // CutRequest ends the current window early, with what was read until then. EndNs must be between

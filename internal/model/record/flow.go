@@ -123,6 +123,9 @@ type Flow struct {
 	// Expected is the goodput that the flow should reach with its path and its windows. Nil: the
 	// path has no delay.
 	Expected *Prediction `json:"expected,omitempty"`
+	// Doubt names the check (package trust) that failed, such as foreign-traffic, so that the pair of a
+	// mesh is not judged by this round. Empty: none failed, or the run is no mesh.
+	Doubt string `json:"doubt,omitempty"`
 	// Error says why the flow did not connect or ended early. Empty: it did neither.
 	Error string `json:"error,omitempty"`
 	// Exhausted is set if the host that opens the flow had no free port for it.

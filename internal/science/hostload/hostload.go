@@ -228,6 +228,10 @@ func Stolen(h netstate.HostReading) (float64, bool) {
 	for _, c := range m.CPUs {
 		sum += c.Steal
 	}
+	if len(m.CPUs) == 0 && len(h.Begin.CPU) == 1 && len(h.End.CPU) == 1 { // a brief reading has their sum
+		c, ok := times(h.Begin.CPU[0], h.End.CPU[0])
+		return c.Steal, ok
+	}
 	return sum / max(1, float64(len(m.CPUs))), len(m.CPUs) > 0
 }
 

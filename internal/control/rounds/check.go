@@ -1,0 +1,95 @@
+package rounds
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/mesh"
+	"linerate/internal/model/unit"
+)
+
+// Bounds of a mesh.
+const (
+	mostHosts   = 1 << 14
+	mostStreams = 64
+	mostWindow  = time.Hour
+)
+
+// check returns an error for a plan or options that cannot be measured.
+func check(plan *mesh.Plan, hosts []Host, o Options) error {
+	switch n := len(hosts); {
+	case n != len(plan.Hosts):
+		return fmt.Errorf("the plan has %d hosts, and %d are given", len(plan.Hosts), n)
+	case n < 2 || n > mostHosts:
+		return fmt.Errorf("%d hosts: expected 2 to %d", n, mostHosts)
+	case o.Duration <= 0 || o.Duration > mostWindow || o.Warmup < 0 || o.Warmup > mostWindow:
+		return fmt.Errorf("a window of %v after %v: expected at most %v", o.Duration, o.Warmup, mostWindow)
+	case o.Flows.Streams > mostStreams:
+		return fmt.Errorf("%d streams: expected at most %d", o.Flows.Streams, mostStreams)
+	case o.latency() && o.Flows.Streams > 1:
+		return errors.New("latency is measured with one stream: expected it without several")
+	case flow.Of(o.Flows.Protocol).Application:
+		return fmt.Errorf("a mesh of %s: expected tcp, udp or rr", o.Flows.Protocol)
+	}
+	if takes := o.Duration + o.Warmup + overhead; takes > o.Hours.length() {
+		return fmt.Errorf("a round of %v does not fit into the hours %s", takes, o.Hours)
+	}
+	names := map[string]bool{}
+	for i, h := range plan.Hosts {
+		if names[h.Name] || h.Name != hosts[i].Name {
+			return fmt.Errorf("host %d of the plan is %.60q: expected each host once, in the order of the list", i+1,
+				h.Name)
+		}
+		names[h.Name] = true
+	}
+	for i, round := range plan.Rounds {
+		for _, p := range round {
+			if p[0] < 0 || p[1] < 0 || p[0] >= len(hosts) || p[1] >= len(hosts) || p[0] == p[1] {
+				return fmt.Errorf("round %d of the plan has the pair %v: expected two of %d hosts", i+1, p, len(hosts))
+			}
+		}
+	}
+	return nil
+}
+
+// named are the options of a mesh for its record, by name, and restore reads them again.
+func named(o Options) map[string]string {
+	all := map[string]string{"duration": unit.Duration(o.Duration).String(),
+		"warmup": unit.Duration(o.Warmup).String()}
+	if !o.Hours.whole() {
+		all["hours"] = o.Hours.String()
+	}
+	for _, option := range flow.Options {
+		if option.Type != "" && option.Wanted(&o.Flows) {
+			all[option.Key] = option.Text(&o.Flows)
+		}
+	}
+	return all
+}
+
+func (o *Options) restore(named map[string]string) error {
+	var problems []error
+	for key, text := range named {
+		var err error
+		switch key {
+		case "duration", "warmup":
+			var d unit.Duration
+			d, err = unit.ParseDuration(text)
+			if key == "warmup" {
+				o.Warmup = time.Duration(d)
+			} else {
+				o.Duration = time.Duration(d)
+			}
+		case "hours":
+			o.Hours, err = ParseHours(text)
+		default:
+			if option := flow.Find(key); option != nil {
+				err = option.Parse(&o.Flows, text)
+			}
+		}
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
