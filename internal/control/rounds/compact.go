@@ -14,12 +14,12 @@ import (
 )
 
 // compact returns a round as it is kept: a flow for each pair, with what pairs are judged by, and
-// whether they can be. What hosts read, some kilobytes each, is left out.
-func (c *conductor) compact(t record.Trial, pairs []mesh.Pair) record.Trial {
+// whether they can be. rates has for each the rate that it may have at most (shares). What hosts read,
+// some kilobytes each, is left out.
+func (c *conductor) compact(t record.Trial, pairs []mesh.Pair, rates []float64) record.Trial {
 	streams := max(1, c.options.Flows.Streams)
 	of := func(k int) []record.Flow { return t.Flows[k*streams : (k+1)*streams] }
 	doubts := c.doubts(t, pairs, of)
-	rates := c.shares(pairs)
 	kept := record.Trial{Treatment: t.Treatment, Levels: t.Levels, Started: t.Started, WindowS: t.WindowS,
 		WarmupS: t.WarmupS, GoodputBps: t.GoodputBps, TransactionsPerS: t.TransactionsPerS}
 	for k, p := range pairs {
@@ -86,9 +86,14 @@ func (c *conductor) doubts(t record.Trial, pairs []mesh.Pair, of func(int) []rec
 		}
 	}
 	failed := map[int]string{}
-	for k, i := range hostsOf(pairs) { // as in the trial
+	at := map[string]int{}
+	for k, h := range t.Hosts {
+		at[h.Host] = k
+	}
+	for i, flows := range touching {
+		k := at[node(i)]
 		h := c.measuring(i, t.Hosts[k])
-		failed[i] = doubt(record.Trial{WindowS: t.WindowS, Flows: touching[i], Hosts: []netstate.HostReading{h},
+		failed[i] = doubt(record.Trial{WindowS: t.WindowS, Flows: flows, Hosts: []netstate.HostReading{h},
 			Clocks: t.Clocks[k : k+1]}, trust.Clock, trust.Steal, trust.Foreign)
 	}
 	list := make([]string, len(pairs))

@@ -116,9 +116,9 @@ func (c *conductor) enough() error {
 	return nil
 }
 
-// blame finds the hosts because of which a round failed with err, and loses them: those whose agents
-// have ended or do not answer or, if sure, those that err names. It reports whether there are any.
-func (c *conductor) blame(ctx context.Context, round int, hosts []int, err error, sure bool) bool {
+// blame finds the hosts because of which a round failed, and loses them: those whose agents have ended
+// or do not answer or, if sure, those that errs name. It reports whether there are any.
+func (c *conductor) blame(ctx context.Context, round int, hosts []int, errs []error, sure bool) bool {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.options.limit,
 		bus.Coded(message.Deadline, fmt.Errorf("no answer within %v", c.options.limit)))
 	defer cancel()
@@ -130,7 +130,7 @@ func (c *conductor) blame(ctx context.Context, round int, hosts []int, err error
 		})
 	}
 	asking.Wait()
-	for _, one := range all(err) {
+	for _, one := range errs {
 		if k := slices.IndexFunc(hosts, func(i int) bool { return node(i) == nodeOf(one) }); sure && k >= 0 {
 			why[k] = one
 		}

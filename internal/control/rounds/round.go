@@ -33,10 +33,10 @@ func nodeOf(err error) string {
 	return ""
 }
 
-// round measures the pairs of a round whose hosts are there. If a host is lost meanwhile, it measures
-// the others again. A trial without flows means that there was no pair.
+// round measures the pairs of a round whose hosts are there. If its flows cannot be opened because a
+// host is lost, it begins again without that host. A trial without flows means that there was no pair.
 func (c *conductor) round(ctx context.Context, order int, pairs []mesh.Pair) (record.Trial, error) {
-	for attempt := 0; ; attempt++ {
+	for attempt := 1; ; {
 		if err := c.enough(); err != nil {
 			return record.Trial{}, err
 		}
@@ -44,26 +44,60 @@ func (c *conductor) round(ctx context.Context, order int, pairs []mesh.Pair) (re
 		if len(pairs) == 0 {
 			return record.Trial{}, nil
 		}
-		t, err := c.measure(ctx, pairs, attempt)
-		if err == nil {
-			return t, nil
-		}
-		if ctx.Err() != nil {
-			return t, context.Cause(ctx)
-		}
-		_, late := errors.AsType[trial.LateError](err)
-		last := attempt+1 >= attempts
+		t, failed, err := c.measure(ctx, pairs)
 		switch {
-		case late && !last:
-		case c.blame(ctx, order, hostsOf(pairs), err, last):
-			attempt = -1 // with fewer hosts
+		case ctx.Err() != nil:
+			return t, context.Cause(ctx)
+		case err == nil:
+			again, err := c.without(ctx, order, pairs, failed)
+			if !again || err != nil {
+				return t, err
+			}
+		case c.blame(ctx, order, hostsOf(pairs), all(err), attempt >= attempts):
 			if err := c.describe(ctx); err != nil {
 				return t, err
 			}
-		case last:
+		case attempt >= attempts:
 			return t, fmt.Errorf("round %d: %w", order, err)
+		default:
+			attempt++
 		}
 	}
+}
+
+// mostLead is how often the lead of rounds is doubled (trial.Group.Measure).
+const mostLead = 4
+
+// without goes on after a round in which hosts have no reading: those that were only late are kept, and
+// the round is made again, with a longer lead from then on, unless that is long already.
+func (c *conductor) without(ctx context.Context, order int, pairs []mesh.Pair, failed map[string]error) (
+	again bool, _ error) {
+	if len(failed) == 0 {
+		return false, nil
+	}
+	late, why := 0, []error(nil)
+	for _, err := range failed {
+		if _, is := errors.AsType[trial.LateError](err); is {
+			late++
+		} else {
+			why = append(why, err)
+		}
+	}
+	if len(why) > 0 {
+		c.blame(ctx, order, hostsOf(pairs), why, true)
+		if err := c.describe(ctx); err != nil {
+			return false, err
+		}
+	}
+	if late > 0 && c.lead < mostLead {
+		c.lead++
+		return true, nil
+	}
+	if late > 0 {
+		c.options.Say(fmt.Sprintf("round %d: %s too busy to keep its schedule, so that %s not measured", order,
+			unit.Plural(late, "host"), map[bool]string{true: "its pairs are", false: "their pairs are"}[late == 1]))
+	}
+	return false, nil
 }
 
 // hostsOf are the hosts of pairs, in the order of the plan.
@@ -73,8 +107,9 @@ func hostsOf(pairs []mesh.Pair) []int {
 	return slices.Compact(list)
 }
 
-// measure opens the flows of pairs, measures them in a window, and closes them.
-func (c *conductor) measure(ctx context.Context, pairs []mesh.Pair, attempt int) (record.Trial, error) {
+// measure opens the flows of pairs, measures them in a window, and closes them. failed has, by node, why
+// a host has no reading: its pairs are not in the trial.
+func (c *conductor) measure(ctx context.Context, pairs []mesh.Pair) (t record.Trial, failed map[string]error, _ error) {
 	hosts := hostsOf(pairs)
 	group := trial.Group{Bus: c.reached.Bus(), Nodes: lists.Map(hosts, node), Apart: true, Limit: c.options.limit}
 	defer func() {
@@ -82,22 +117,34 @@ func (c *conductor) measure(ctx context.Context, pairs []mesh.Pair, attempt int)
 		defer cancel()
 		group.Close(after)
 	}()
-	r := record.Trial{Treatment: roundName, Levels: map[string]string{}, Started: time.Now(),
+	t = record.Trial{Treatment: roundName, Levels: map[string]string{}, Started: time.Now(),
 		WarmupS: c.options.Warmup.Seconds()}
 	flows := c.flows(pairs)
 	if err := group.Open(ctx, flows, c.options.connect); err != nil {
-		return r, err
+		return t, nil, err
 	}
 	readings, err := group.Measure(ctx, trial.Window{Warmup: c.options.Warmup, Duration: c.options.Duration,
-		Brief: true}, attempt)
+		Brief: true}, c.lead)
 	if err != nil {
-		return r, err
+		return t, nil, err
 	}
-	t, err := trial.Assemble(r, flows, readings, trial.Context{Nodes: group.Nodes, Network: unknown{}})
+	nodes := lists.Where(group.Nodes, func(node string) bool { return readings.Failed[node] == nil })
+	there := func(p mesh.Pair) bool {
+		return readings.Failed[node(p[0])] == nil && readings.Failed[node(p[1])] == nil
+	}
+	streams := max(1, c.options.Flows.Streams)
+	var read []*trial.Flow
+	var rates []float64
+	for k, rate := range c.shares(pairs) {
+		if there(pairs[k]) {
+			read, rates = append(read, flows[k*streams:(k+1)*streams]...), append(rates, rate)
+		}
+	}
+	t, err = trial.Assemble(t, read, readings, trial.Context{Nodes: nodes, Network: unknown{}})
 	if err != nil {
-		return t, err
+		return t, nil, err
 	}
-	return c.compact(t, pairs), nil
+	return c.compact(t, lists.Where(pairs, there), rates), readings.Failed, nil
 }
 
 // roundName is the treatment of a round.

@@ -99,6 +99,7 @@ type conductor struct {
 	finished      map[int]bool // rounds, by number from 1
 	began         time.Time
 	elapsedBefore float64       // seconds, before the run was resumed
+	lead          int           // see trial.Group.Measure
 	took          time.Duration // all rounds that were made
 	made          int
 }

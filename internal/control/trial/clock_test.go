@@ -62,7 +62,7 @@ func TestClocks(t *testing.T) {
 			return message.ClockReply{NowNs: at + skew}, nil
 		}))
 	}
-	found, err := clocks(t.Context(), b, []string{"ahead", "behind", "even"})
+	found, _, err := clocks(t.Context(), b, []string{"ahead", "behind", "even"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestClocks(t *testing.T) {
 	attach(t, b, "mute", bus.Handle(message.Clock, func(context.Context, struct{}) (message.ClockReply, error) {
 		return message.ClockReply{}, errors.New("no clock here")
 	}))
-	if _, err := clocks(t.Context(), b, []string{"ahead", "mute"}); err == nil || err.Error() != "mute: no clock here" {
+	if _, _, err := clocks(t.Context(), b, []string{"ahead", "mute"}); err == nil || err.Error() != "mute: no clock here" {
 		t.Errorf("a node without a clock: %v", err)
 	}
 }

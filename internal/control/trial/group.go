@@ -25,7 +25,8 @@ type Group struct {
 	// Accepting is called after the acceptors listen and before any flow is opened; nil: not called.
 	Accepting func(context.Context, []*Flow) error
 	// Apart says that the flows do not depend on each other, as between hundreds of hosts: hosts connect
-	// at the same time, and one that cannot listen fails its own flows only.
+	// at the same time, one that cannot listen fails its own flows only, and one without a reading of the
+	// window (Readings.Failed) leaves those of the others.
 	Apart bool
 	// Limit is how long a node may take to answer a request, beyond the time that the request itself
 	// takes; 0: no limit, for trusted nodes whose loss is noticed.

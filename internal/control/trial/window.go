@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -22,17 +23,18 @@ import (
 const (
 	leadAlways  = 40 * time.Millisecond
 	leadPerNode = time.Millisecond
-	leadTrips   = 3 // halves of the slowest node's round trip
+	leadApart   = leadPerNode / 4 // of nodes of which some may be late
+	leadTrips   = 3               // halves of the slowest node's round trip
 )
 
 // leadOf returns how long before its start a trial is scheduled, so that the requests reach every
 // agent, even over a long path. Each further attempt doubles it.
-func leadOf(offsets map[string]record.Clock, attempt int) time.Duration {
+func leadOf(offsets map[string]record.Clock, perNode time.Duration, attempt int) time.Duration {
 	var slowest time.Duration
 	for _, c := range offsets {
 		slowest = max(slowest, time.Duration(c.UncertaintyNs)) // half a round trip
 	}
-	return (leadAlways + time.Duration(len(offsets))*leadPerNode + leadTrips*slowest) << attempt
+	return (leadAlways + time.Duration(len(offsets))*perNode + leadTrips*slowest) << attempt
 }
 
 // LateError means that the schedule of a trial reached a node only after the trial was to start there,
@@ -111,7 +113,9 @@ type Readings struct {
 	Duration time.Duration
 	// Planned is the intended length of the window if it ended early; otherwise 0.
 	Planned time.Duration
-	Lost    error   // why there are only the readings of Window.Alone; nil: there are all
+	Lost    error // why there are only the readings of Window.Alone; nil: there are all
+	// Failed has, by node, why there is no reading. Only a Group of flows that are Apart has such nodes.
+	Failed  map[string]error
 	Events  []Event // that were requested in Window
 	Replies map[string]message.WindowReply
 	Clocks  map[string]record.Clock
@@ -136,16 +140,22 @@ func withTimeout(ctx context.Context, d time.Duration, cause error) (context.Con
 }
 
 // Measure schedules the window on every node and waits for the readings. attempt counts the attempts
-// at this trial. If a node fails, the windows of the other nodes are closed at once. The error is a
-// LateError if the schedule arrived too late at a node; another attempt may then succeed.
+// at this trial. If a node fails, the windows of the other nodes are closed at once, unless the flows
+// are Apart. The error is a LateError if the schedule arrived too late at a node; another attempt may
+// then succeed.
 func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, error) {
 	brief, done := g.within(ctx, 0)
-	offsets, err := clocks(brief, g.Bus, g.Nodes)
+	offsets, without, err := clocks(brief, g.Bus, g.Nodes)
 	done()
+	perNode := leadPerNode
+	if g.Apart && len(offsets) > 0 {
+		perNode, err = leadApart, nil
+		g.Nodes = slices.DeleteFunc(slices.Clone(g.Nodes), func(node string) bool { return without[node] != nil })
+	}
 	if err != nil {
 		return Readings{}, err
 	}
-	start := sched.Now() + int64(leadOf(offsets, attempt))
+	start := sched.Now() + int64(leadOf(offsets, perNode, attempt))
 	begin := start + int64(w.Warmup)
 	end := begin + int64(w.Duration)
 	stop := end + int64(tail)
@@ -168,7 +178,7 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 		late = 3 * g.Limit // a reading is large
 	}
 	ctx, cancel := withTimeout(ctx, time.Duration(stop-sched.Now())+late,
-		fmt.Errorf("no reading within %v of the trial's end", late))
+		bus.Coded(message.Deadline, fmt.Errorf("no reading within %v of the trial's end", late)))
 	defer cancel()
 	var shortened atomic.Int64 // when the window ended early; 0: it did not
 	cutting := make(chan struct{})
@@ -197,6 +207,11 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 			err = LateError{node, time.Duration(reply.LateNs)}
 		}
 		mu.Lock()
+		if g.Apart && err != nil {
+			without[node] = err
+			mu.Unlock()
+			return err
+		}
 		first := err != nil && failed == nil
 		if first {
 			failed = err
@@ -217,8 +232,10 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 		return err
 	})
 	readings := Readings{StartNs: start, BeginNs: begin, Duration: w.Duration, Events: w.Events, Replies: replies,
-		Clocks: offsets}
+		Clocks: offsets, Failed: without}
 	switch {
+	case len(g.Nodes) > 0 && len(replies) == 0:
+		return Readings{}, errors.Join(slices.Collect(maps.Values(without))...)
 	case failed != nil && enough && lost:
 		return readings.alone(w.Alone, failed)
 	case failed != nil:
@@ -242,7 +259,7 @@ const cutLead = 300 * time.Millisecond
 func (g Group) cut(ctx context.Context, nodes []string, offsets map[string]record.Clock, begin, end int64) (
 	int64, error) {
 	now := sched.Now()
-	at := now + int64(cutLead+leadOf(offsets, 0))
+	at := now + int64(cutLead+leadOf(offsets, leadPerNode, 0))
 	switch {
 	case now < begin:
 		return 0, errors.New("interrupted before the window began")
@@ -265,8 +282,21 @@ const pings = 8
 // clocks estimates the offset of every node's clock from the conductor's, as NTP does (RFC 5905,
 // section 8). A node reads its clock at some time between request and reply, so half of the
 // shortest round trip bounds the error.
-func clocks(ctx context.Context, b *bus.Bus, nodes []string) (map[string]record.Clock, error) {
-	return bus.Collect(nodes, func(node string) (record.Clock, error) { return clock(ctx, b, node) })
+// failed has the errors by node, and err all of them.
+func clocks(ctx context.Context, b *bus.Bus, nodes []string) (read map[string]record.Clock, failed map[string]error,
+	err error) {
+	var mu sync.Mutex
+	failed = map[string]error{}
+	read, err = bus.Collect(nodes, func(node string) (record.Clock, error) {
+		c, err := clock(ctx, b, node)
+		if err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			failed[node] = err
+		}
+		return c, err
+	})
+	return read, failed, err
 }
 
 func clock(ctx context.Context, b *bus.Bus, node string) (record.Clock, error) {

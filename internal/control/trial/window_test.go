@@ -19,14 +19,14 @@ import (
 func TestLead(t *testing.T) {
 	near := map[string]record.Clock{"a": {UncertaintyNs: 1000}, "b": {UncertaintyNs: 2000}}
 	far := map[string]record.Clock{"a": {UncertaintyNs: 1000}, "b": {UncertaintyNs: int64(150 * time.Millisecond)}}
-	if got, want := leadOf(near, 0), 42*time.Millisecond+6*time.Microsecond; got != want {
+	if got, want := leadOf(near, leadPerNode, 0), 42*time.Millisecond+6*time.Microsecond; got != want {
 		t.Errorf("two near nodes: %v, want %v", got, want)
 	}
-	if got, want := leadOf(far, 0), 492*time.Millisecond; got != want {
+	if got, want := leadOf(far, leadPerNode, 0), 492*time.Millisecond; got != want {
 		t.Errorf("a node 300 ms away: %v, want %v", got, want)
 	}
 	for attempt := range 3 {
-		if got, want := leadOf(far, attempt), leadOf(far, 0)*time.Duration(int(1)<<attempt); got != want {
+		if got, want := leadOf(far, leadPerNode, attempt), leadOf(far, leadPerNode, 0)*time.Duration(int(1)<<attempt); got != want {
 			t.Errorf("attempt %d: %v, want %v", attempt+1, got, want)
 		}
 	}

@@ -63,7 +63,7 @@ var fields = map[string]any{
 	"WindowRequest.SampleNs": budget.Samples,
 	"WindowRequest.Lookups":  "dropped", "WindowRequest.Watch": "dropped", "WindowRequest.Marks": "dropped",
 	"WindowRequest.Sysctls": "dropped", "WindowRequest.Events": "dropped", "WindowRequest.KeepLatest": "dropped",
-	"WindowRequest.Machine": "dropped",
+	"WindowRequest.Machine": "dropped", "WindowRequest.Brief": "dropped",
 
 	"CutRequest.EndNs": "within the window", "CutRequest.StopNs": "within the window",
 }
