@@ -48,10 +48,10 @@ func TestCostOfARound(t *testing.T) {
 		plan := shifts(names, 0)
 		plan.Share = 0.1
 		const rounds = 4
-		for range rounds { // each host is in one pair
+		for k := range rounds { // each host is in one pair
 			var round []mesh.Pair
 			for i := 0; i < n; i += 2 {
-				round = append(round, mesh.Pair{i, i + 1})
+				round = append(round, mesh.Pair{i, (i + 1 + 2*k) % n})
 			}
 			plan.Rounds = append(plan.Rounds, round)
 		}

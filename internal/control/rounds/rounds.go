@@ -44,8 +44,6 @@ type Options struct {
 	// Flows are the protocol, the streams of each pair, and other options. Pacing follows from the
 	// plan's share.
 	Flows flow.Spec
-	// Hours are those of a day in which rounds are measured.
-	Hours Hours
 	// RunName is the name that the user gives to the run, and Again the command that repeats it.
 	RunName, Again string
 	// Self starts the agent of this host (reach.Options).
