@@ -239,9 +239,15 @@ func Call[Request, Reply any](ctx context.Context, r *Reached, v message.Verb[Re
 // Snapshots takes a snapshot of all hosts concurrently and returns them in the order of the hosts.
 // The error joins an *Error for each host that is missing.
 func Snapshots(ctx context.Context, h *Hosts, q message.SnapshotRequest) ([]netstate.HostSnapshot, error) {
-	list, errs := make([]*netstate.HostSnapshot, len(h.list)), make([]error, len(h.list))
+	return h.SnapshotsOf(ctx, h.list, q)
+}
+
+// SnapshotsOf is Snapshots of some of the hosts.
+func (h *Hosts) SnapshotsOf(ctx context.Context, some []*Reached, q message.SnapshotRequest) (
+	[]netstate.HostSnapshot, error) {
+	list, errs := make([]*netstate.HostSnapshot, len(some)), make([]error, len(some))
 	var asking sync.WaitGroup
-	for i, r := range h.list {
+	for i, r := range some {
 		asking.Go(func() {
 			s, err := Call(ctx, r, message.Snapshot, q)
 			if err == nil {

@@ -6,7 +6,6 @@ import (
 	plan "linerate/internal/model/mesh"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
-	"linerate/internal/science/stats"
 )
 
 // Of returns what a run of a mesh observed, in the rounds that were planned and in those that were
@@ -41,15 +40,15 @@ func Of(run *record.Run) (planned, added Input) {
 	return planned, added
 }
 
-// observe returns what the pairs of a round had. A pair fails of which no flow connected, or carried
-// anything.
+// observe returns what the pairs of a round had, but for those whose round cannot be judged
+// (record.Flow.Doubt). A pair fails of which no flow connected, or carried anything.
 func observe(t *record.Trial, places map[string]int, latency bool) (list []Observation) {
 	flows := map[plan.Pair][]record.Flow{}
 	var pairs []plan.Pair
 	for _, f := range t.Flows {
 		from, ok := places[f.From]
 		to, also := places[f.To]
-		if p := (plan.Pair{from, to}); ok && also {
+		if p := (plan.Pair{from, to}); ok && also && f.Doubt == "" {
 			if flows[p] == nil {
 				pairs = append(pairs, p)
 			}
@@ -64,8 +63,10 @@ func observe(t *record.Trial, places map[string]int, latency bool) (list []Obser
 		}
 		if latency {
 			o.Value, o.Limit = 0, 0
-			if all, err := stats.Total(flows[p]); err == nil && all.Latency != nil {
-				o.Value = all.Latency.P50Us
+			for _, f := range flows[p] { // of which a round has one
+				if x := f.Transactions; x != nil && x.Latency != nil {
+					o.Value = x.Latency.P50Us
+				}
 			}
 		}
 		o.Failed = !(o.Value > 0) || !slices.ContainsFunc(flows[p], func(f record.Flow) bool { return f.Connected })
