@@ -29,7 +29,7 @@ import (
 const mostLLDP = 2 * time.Minute
 
 type discoverFlags struct {
-	via      []string
+	hostFlags
 	lab      string
 	switches []string
 	device   topology.SNMP
@@ -62,9 +62,11 @@ With --twin the study has hosts that linerate makes, in place of the real ones.
 Switches with several paths between them, or that route, are then routers with BGP.`,
 		Example: `  linerate discover root@nas root@web1 root@web2
   linerate discover h{1..8} --switch 192.0.2.9 --credentials sw.snmp -o fabric.yaml
+  linerate discover --inventory hosts.yaml --select 'dc1:!drained' -o fabric.yaml
   linerate discover --lab lab --twin -o twin.yaml && linerate run twin.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			hosts, err := f.hosts(args)
+			f.hosts = append(args, f.hosts...)
+			hosts, err := f.list(cmd.Context(), s)
 			if err := errors.Join(append(mistakes(cmd.Flags()), err, f.check(cmd.Flags()))...); err != nil {
 				return usageError(err)
 			}
@@ -72,8 +74,7 @@ Switches with several paths between them, or that route, are then routers with B
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.via, "via", nil,
-		"also a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
+	f.define(flags, "also look at")
 	flags.StringVar(&f.lab, "lab", "", "the hosts and switches of the lab with this `name` that is up")
 	flags.StringArrayVar(&f.switches, "switch", nil,
 		"`address` of a switch's SNMP agent, with :PORT if that is not 161 (may be repeated)")
@@ -118,9 +119,9 @@ func (f *discoverFlags) check(flags *pflag.FlagSet) error {
 	return errors.Join(problems...)
 }
 
-// hosts returns the hosts that are named.
-func (f *discoverFlags) hosts(names []string) ([]reach.Host, error) {
-	list, err := (&hostFlags{names, f.via}).remotes()
+// list returns the hosts that are named.
+func (f *discoverFlags) list(ctx context.Context, s streams) ([]reach.Host, error) {
+	list, err := f.remotes(ctx, s)
 	if err != nil {
 		return nil, err
 	}
