@@ -218,6 +218,7 @@ func Confirm(planned, added Input, c record.MeshConclusion) record.MeshConclusio
 		}
 	}
 	merge(&c)
+	c.Suspects = before.explained(c.Suspects)
 	if len(c.Suspects) > 0 && c.Untold == record.MeshFewPairsUntold {
 		c.Untold, c.NeedRounds = "", 0
 	}
@@ -225,8 +226,27 @@ func Confirm(planned, added Input, c record.MeshConclusion) record.MeshConclusio
 	return c
 }
 
+// explained returns suspects without single pairs that another suspect has, if the added rounds show
+// these no slower than that one.
+func (s *sample) explained(suspects []record.MeshSuspect) (list []record.MeshSuspect) {
+	places := map[string]int{}
+	for i, h := range s.in.Hosts {
+		places[h.Name] = i
+	}
+	for _, x := range suspects {
+		if x.Kind != record.MeshPair || x.Again == nil || !slices.ContainsFunc(suspects, func(o record.MeshSuspect) bool {
+			return o.Kind != record.MeshPair && o.Again != nil && s.has(o, places[x.From], places[x.To]) &&
+				!(o.Again.Ratio > 0 && s.beyond(x.Again.Ratio/o.Again.Ratio))
+		}) {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
 // against returns the cells of a suspect among those of controls in the same rounds, since others may
-// have had more or less traffic; if these are fewer than its own, among all.
+// have had more or less traffic; if these are fewer than its own, among all. Pairs within a rack, of
+// which controls are none, are compared with pairs between racks, which are no faster.
 func (s *sample) against(controls []bool, has func(cell) bool) (own []int32, cells []cell) {
 	rounds, n := map[int]bool{}, 0
 	for _, c := range s.cells {
@@ -235,7 +255,7 @@ func (s *sample) against(controls []bool, has func(cell) bool) (own []int32, cel
 			n++
 		}
 	}
-	same := 0
+	same, others := 0, [strata]int{}
 	for i, c := range s.cells {
 		if controls[i] && rounds[c.round] {
 			same++
@@ -247,6 +267,12 @@ func (s *sample) against(controls []bool, has func(cell) bool) (own []int32, cel
 			cells = append(cells, c)
 		} else if controls[i] && (rounds[c.round] || same < n) {
 			cells = append(cells, c)
+			others[c.stratum]++
+		}
+	}
+	if others[within] == 0 {
+		for i := range cells {
+			cells[i].stratum = across
 		}
 	}
 	return own, cells
