@@ -21,6 +21,7 @@ type meshRow struct {
 	// least is the share of meshes in which each fault has to be named; 0: what is found is only shown.
 	least float64
 	heavy int // only one of so many meshes is made; 0: all
+	short bool
 }
 
 // meshTally counts meshes, those in which a fault was named and those in which something else was,
@@ -50,20 +51,6 @@ func (r meshRow) simulate(meshes int) (t meshTally) {
 		t.found += named
 		if len(last.Suspects) > named {
 			t.other++
-		}
-		if os.Getenv("SHOW") != "" && (len(last.Suspects) > named || named < len(r.mesh.Faults)) {
-			fmt.Println(r.name, i, "first", first.Untold)
-			for _, s := range first.Suspects {
-				fmt.Printf("  %s %s %s %s %.3g %.3g n=%d\n", s.Kind, s.Host, s.From, s.To, s.Ratio, s.P, s.Pairs)
-			}
-			for _, s := range first.Candidates {
-				fmt.Printf("  ? %s %s %s %s %.3g %.3g n=%d\n", s.Kind, s.Host, s.From, s.To, s.Ratio, s.P, s.Pairs)
-			}
-			fmt.Println("  last")
-			for _, s := range last.Suspects {
-				fmt.Printf("  %s %s %s %s %.3g %.3g n=%d %v %+v\n", s.Kind, s.Host, s.From, s.To, s.Ratio, s.P, s.Pairs,
-					s.Confirmed, s.Again)
-			}
 		}
 	}
 	return t
@@ -105,7 +92,7 @@ func (r meshRow) wrong(t meshTally) (list []string) {
 
 func meshTable(rows []meshRow, meshes int, wrong func(format string, args ...any)) string {
 	var b strings.Builder
-	b.WriteString("| mesh | meshes | named by the plan | named in the end | something else named | added rounds |\n" +
+	b.WriteString("| mesh | meshes | faults named by the planned rounds | … in the end | meshes that name something else | added rounds |\n" +
 		"|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		t := r.simulate(max(1, meshes/max(1, r.heavy)))
@@ -124,18 +111,28 @@ func meshTable(rows []meshRow, meshes int, wrong func(format string, args ...any
 	return b.String()
 }
 
-func TestLook(t *testing.T) {
-	var n, pick int
-	fmt.Sscan(os.Getenv("N"), &n)
-	fmt.Sscan(os.Getenv("PICK"), &pick)
-	rows := meshRows
-	if pick > 0 {
-		rows = rows[pick-1 : pick]
-	}
-	for _, r := range rows {
-		if r.heavy > n {
-			continue
+// TestMeshes simulates a few meshes of the short rows; with -update it simulates all, and writes the
+// table of the page.
+func TestMeshes(t *testing.T) {
+	if !*update {
+		_, old, _ := section(t, "meshes")
+		for _, r := range meshRows {
+			if !strings.Contains(old, "| "+r.name+" |") {
+				t.Errorf("%s has no row %q: make audit", page, r.name)
+			}
 		}
-		fmt.Print(strings.SplitN(meshTable([]meshRow{r}, n, t.Errorf), "\n", 3)[2])
+		var few []meshRow
+		for _, r := range meshRows {
+			if r.short {
+				few = append(few, r)
+			}
+		}
+		meshTable(few, 40, t.Errorf)
+		return
+	}
+	text := meshTable(meshRows, *runs, t.Errorf)
+	before, _, after := section(t, "meshes")
+	if err := os.WriteFile(page, []byte(before+text+after), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
