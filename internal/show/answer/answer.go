@@ -24,6 +24,9 @@ const mostStatements = 4 // maximum in an answer, including caveats, besides the
 // Run returns the answer of a run: that of its conclusion or, for a document without one, its
 // stored words.
 func Run(run *record.Run) Answer {
+	if run.Mesh != nil {
+		return Mesh(run.Mesh)
+	}
 	if run.Conclusion == nil && run.Answer != "" {
 		return Answer{Headline: run.Answer, Statements: run.Statements}
 	}
