@@ -52,6 +52,11 @@ const mostSuspects = 10
 // meshSubject names a suspect: "h7 receives", "rack r1 → rack r2".
 func meshSubject(s record.MeshSuspect) string {
 	switch s.Kind {
+	case record.MeshLink:
+		if len(s.Links) > 0 {
+			return words.FirstFew(s.Links, "or")
+		}
+		return s.Link
 	case record.MeshSends, record.MeshReceives:
 		return s.Host + " " + s.Kind
 	case record.MeshHost:
@@ -79,7 +84,7 @@ func MeshHosts(m *view.Mesh) *document.Table {
 	racks := slices.ContainsFunc(m.Hosts, func(h view.MeshHost) bool { return h.Rack != "" })
 	t := &document.Table{Name: "hosts", Columns: []document.Column{{Head: "host"},
 		{Head: "sends", Align: document.Decimal}, {Head: "receives", Align: document.Decimal},
-		{Head: "peers", Align: document.Right}, {Head: "failed", Align: document.Right}},
+		{Head: "pairs", Align: document.Right}, {Head: "failed", Align: document.Right}},
 		Left: "%d more hosts", Data: [][]string{{"host", "rack", "sends_" + m.Unit(), "receives_" + m.Unit(), "pairs",
 			"failed_pairs"}}}
 	if racks {

@@ -44,6 +44,7 @@ func Report(run *record.Run) *document.Report {
 		r.MadeIn = run.Environment.Mode
 	}
 	if run.Mesh != nil {
+		r.Warnings = a.Caveats // each of its pairs has trust checks of its own
 		meshReport(r, run)
 		return r
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"linerate/internal/model/cause"
 	"linerate/internal/model/mesh"
 	"linerate/internal/model/record"
 )
@@ -42,7 +43,9 @@ func Mesh(n int) *record.Run {
 		}
 		plan.Rounds, run.Trials = append(plan.Rounds, round), append(run.Trials, t)
 	}
-	finding := record.Finding{ID: "speed-below-best", Host: plan.Hosts[slow].Name, Confidence: record.Likely}
+	finding := record.Finding{ID: cause.SpeedBelowBest.Code, Host: plan.Hosts[slow].Name,
+		Confidence: record.Likely, About: record.Subject{Interface: "eth0"},
+		Args: cause.Speed{Mbps: 5000, BestMbps: 10000}}
 	run.Mesh = &record.Mesh{Plan: plan, Metric: "goodput", Again: [][]mesh.Pair{{{0, slow}}},
 		Lost: []record.MeshLost{{Host: plan.Hosts[dead].Name, Round: 3, Reason: "ended", Error: "h: the agent ended"}},
 		Conclusion: &record.MeshConclusion{Pairs: n * (n - 1), Wanted: n * (n - 1), Typical: 9.36e9, TypicalHosts: n - 2,

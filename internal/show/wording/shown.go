@@ -18,7 +18,7 @@ func Findings(list []record.Finding, alone bool) []record.Finding {
 	return list
 }
 
-// Run returns a copy of a run whose findings and trust checks have their text.
+// Run returns a copy of a run whose findings and trust checks have their text, those of a mesh's suspects included.
 func Run(run *record.Run) *record.Run {
 	shown := *run
 	shown.Findings, shown.Trust = Findings(run.Findings, alone(run)), Checks(run.Trust)
@@ -28,6 +28,22 @@ func Run(run *record.Run) *record.Run {
 			shown.Trials[i].FindMax = FindMax(run.Trials[i].FindMax)
 		}
 	}
+	shown.Mesh = meshed(run.Mesh)
+	return &shown
+}
+
+// meshed returns a copy of a mesh, the findings of whose suspects have their text.
+func meshed(m *record.Mesh) *record.Mesh {
+	if m == nil || m.Conclusion == nil {
+		return m
+	}
+	shown, conclusion := *m, *m.Conclusion
+	conclusion.Suspects = slices.Clone(conclusion.Suspects)
+	for i := range conclusion.Suspects {
+		s := &conclusion.Suspects[i]
+		s.Findings = Findings(s.Findings, false)
+	}
+	shown.Conclusion = &conclusion
 	return &shown
 }
 
