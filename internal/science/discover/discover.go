@@ -68,6 +68,7 @@ func Fabric(nodes []Node, devices []fabric.Device) (fabric.Fabric, error) {
 	for _, n := range nodes {
 		b.addNode(n)
 	}
+	b.findRouters()
 	for i := range devices {
 		b.addDevice(&devices[i])
 	}
@@ -142,6 +143,25 @@ func (b *builder) addNode(given Node) {
 		}
 	}
 	b.nodes, b.nodeOf[n.Name] = append(b.nodes, n), n
+}
+
+// findRouters leaves as routers those that forward and that another host has as its next hop: with containers
+// or virtual machines many hosts forward, which are no routers of the fabric.
+func (b *builder) findRouters() {
+	used := map[string]bool{}
+	for _, n := range b.nodes {
+		for _, r := range n.Snapshot.Reading.Snapshot.Routes {
+			for _, hop := range append(slices.Clone(r.Nexthops), netstate.RouteNexthop{Via: r.Via}) {
+				via, err := netip.ParseAddr(hop.Via)
+				if holders := b.holders[via]; err == nil && len(holders) == 1 && holders[0].Node != n.Name {
+					used[holders[0].Node] = true
+				}
+			}
+		}
+	}
+	for _, n := range b.nodes {
+		n.router = n.router && used[n.Name]
+	}
 }
 
 // node finds a node by name. Nil: it is a switch without an agent.

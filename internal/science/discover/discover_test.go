@@ -321,6 +321,20 @@ func TestBondsOfTwins(t *testing.T) {
 	}
 }
 
+// TestRouters: a host that forwards for its containers alone is no router; one that others use is.
+func TestRouters(t *testing.T) {
+	nodes := racks(1, 3)
+	for i := range nodes {
+		nodes[i].Snapshot.Reading.Snapshot.Sysctls = map[string]string{"net.ipv4.ip_forward": "1"}
+	}
+	nodes[0].Snapshot.Reading.Snapshot.Routes = []netstate.RouteEntry{{To: "10.9.0.0/16", Table: 254, Via: "10.0.1.3",
+		Interface: "eth0"}}
+	f := found(t, nodes)
+	if f.Hosts[0].Router || !f.Hosts[1].Router || f.Hosts[2].Router || f.Topology.Hosts[0].Forward {
+		t.Errorf("%+v", f.Hosts)
+	}
+}
+
 // TestSenderHashes: of a host with two uplinks, whose routes have two next hops, the study has also chosen
 // ports, as ecmp-hash; in a lab with switches that are not read, too.
 func TestSenderHashes(t *testing.T) {
