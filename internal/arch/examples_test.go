@@ -89,7 +89,7 @@ func (e *examples) execute(command string) (stdout, stderr string, err error) {
 // missing matches what linerate says of a program that a study needs.
 var missing = regexp.MustCompile(`(\S+) is not installed`)
 
-// study checks a study. Its programs need not be on this machine: they are not run.
+// study checks a study, or an inventory. Its programs need not be on this machine: they are not run.
 func (e *examples) study(name, text string) {
 	e.studies++
 	file := filepath.Join(e.dir, "example.yaml")
@@ -97,6 +97,9 @@ func (e *examples) study(name, text string) {
 		e.t.Fatal(err)
 	}
 	check := "bin/linerate check example.yaml"
+	if strings.HasPrefix(text, "hosts:") {
+		check = "bin/linerate hosts --inventory example.yaml"
+	}
 	_, errs, _ := e.execute(check)
 	for _, m := range missing.FindAllStringSubmatch(errs, -1) {
 		standIn := filepath.Join(filepath.Dir(e.program), m[1])

@@ -37,7 +37,7 @@ func (inv *Inventory) Select(texts ...string) ([]Host, error) {
 		case err != nil:
 			return nil, err
 		case len(term) > len(bare)+1:
-			return nil, fmt.Errorf("%q: expected one of & and !", term)
+			return nil, fmt.Errorf("%q: expected & or ! once", term)
 		case term[0] == '&':
 			only = append(only, found)
 		case term[0] == '!':

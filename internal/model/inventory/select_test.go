@@ -55,7 +55,7 @@ func TestSelect(t *testing.T) {
 		"rack=r7":    "expected r1, r2 or r9",
 		"web,&vm1":   `"web,&vm1" selects none of 11 hosts: there are the groups`,
 		"web,!all":   "selects none of 11 hosts",
-		"!&web":      "expected one of & and !",
+		"!&web":      "expected & or ! once",
 		"~web.*":     "regular expressions are not read",
 		"web[1":      "a bracket is not closed",
 		"!":          "a term without a name",
