@@ -68,7 +68,7 @@ func (f hostFlags) named() int {
 	return n
 }
 
-// selected returns the hosts that the flags name, each once: those of the inventory, those of --host
+// selected returns the hosts that the flags name: those of the inventory, each once, those of --host
 // and those of --via. An inventory without --select and --host stands for all its hosts. It asks
 // before commands of a file are executed that were not permitted. Without hosts this host is meant.
 func (f hostFlags) selected(ctx context.Context, s streams) ([]inventory.Host, error) {
@@ -76,9 +76,9 @@ func (f hostFlags) selected(ctx context.Context, s streams) ([]inventory.Host, e
 		return nil, nil
 	}
 	var list []inventory.Host
-	there := map[string]bool{}
+	there := map[string]bool{} // hosts of the inventory
 	add := func(h inventory.Host) {
-		if !there[h.Name] {
+		if h.Unlisted || !there[h.Name] {
 			list = append(list, h)
 		}
 		there[h.Name] = true
@@ -114,7 +114,7 @@ func (f hostFlags) selected(ctx context.Context, s streams) ([]inventory.Host, e
 		if err != nil {
 			return nil, usageError(err)
 		}
-		add(h)
+		list = append(list, h)
 	}
 	trust, err := f.flags.GetBool("trust")
 	if err != nil {
