@@ -69,7 +69,8 @@ func adversaries(t *testing.T) map[string]func(ctx context.Context, number int, 
 func hostileAddress(number int) net.IP { return net.IPv4(127, 0, 5, byte(2+number)) }
 
 // TestAdversary: whatever clients of all protocols do, the server keeps to its bounds, measurements beside them
-// succeed, and once they are gone it has what it had before. With LINERATE_HOSTILE the kinds have the server for
+// succeed, new clients are served in each second in which server and client have a CPU (second.counts), and once they
+// are gone the server has what it had before. With LINERATE_HOSTILE the kinds have the server for
 // themselves in turn, twenty clients at a time, and then all of them at once; without it there is one client each of
 // a quarter of the kinds.
 func TestAdversary(t *testing.T) {
@@ -150,12 +151,13 @@ func (b *attacked) by(t *testing.T, name string, kinds map[string]func(context.C
 			number++
 		}
 	}
+	honest := b.server.serve(t)
 	worst, measured, longest := b.rest, 0, time.Duration(0)
 	for ; ctx.Err() == nil; measured++ {
 		began := time.Now()
 		var err error
 		for range patience {
-			if err = b.server.asked(t.Context(), "127.0.0.1:"+hostilePort); err == nil {
+			if err = b.server.asked(t.Context(), "127.0.0.1:"+hostilePort); err == nil || !honest.starved(began) {
 				break
 			}
 		}
@@ -168,10 +170,11 @@ func (b *attacked) by(t *testing.T, name string, kinds map[string]func(context.C
 		worst = reading{threads: max(worst.threads, now.threads), descriptors: max(worst.descriptors,
 			now.descriptors), peak: max(worst.peak, now.peak)}
 	}
+	said := honest.end(t)
 	cancel()
 	all.Wait()
-	t.Logf("%-20s %6d visits by %d, %4d measurements of at most %5v; %d threads, %d descriptors, %d MiB", name,
-		visits.Load(), number, measured, longest.Round(time.Millisecond), worst.threads, worst.descriptors,
+	t.Logf("%-20s %6d visits by %d, %4d measurements of at most %5v; %s; %d threads, %d descriptors, %d MiB", name,
+		visits.Load(), number, measured, longest.Round(time.Millisecond), said, worst.threads, worst.descriptors,
 		worst.peak>>20)
 	if worst.threads > mostThreads+spareResources || worst.peak > mostMemory {
 		t.Errorf("%s: %d threads and %d MiB, want at most %d and %d", name, worst.threads, worst.peak>>20, mostThreads,
@@ -211,7 +214,8 @@ func session(ctx context.Context, to string, random *rand.Rand, arguments []stri
 		}
 	}
 	words = append(words, "--duration", "500ms", "--warmup", "50ms", "--no-save", "--quiet", "--json")
-	return exec.CommandContext(ctx, "linerate", words...)
+	// Clients have CPUs of their own elsewhere: here the server's come first.
+	return exec.CommandContext(ctx, "chrt", append([]string{"-i", "0", "linerate"}, words...)...)
 }
 
 // killed is an honest client that is killed at any instant.

@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 		},
 		"reach":    reachAddress,
 		"stranger": stranger,
+		"honest":   honestClient,
 	}
 	maps.Copy(programs, linuxPrograms)
 	// Under nohup(1) the programs that the tests start would ignore SIGHUP as well: a signal that is
