@@ -31,6 +31,7 @@ type Daemon struct{ daemon daemon.Daemon }
 func descriptor(request message.BGPRequest) daemon.Descriptor {
 	return daemon.Descriptor{
 		Program: Program, Package: Package, VersionBy: []string{Program, "--version"}, Version: version,
+		UnixSockets: true, // its control socket
 		Configure: func(dir string) ([]string, error) {
 			config, socket := filepath.Join(dir, "bird.conf"), filepath.Join(dir, "bird.ctl")
 			return []string{"-f", "-c", config, "-s", socket}, os.WriteFile(config, []byte(Config(request)), 0o600)

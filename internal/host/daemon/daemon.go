@@ -43,6 +43,8 @@ type Descriptor struct {
 	Forks bool
 	// Keep lists the capabilities that it needs as root, in addition to those of every program.
 	Keep []proc.Capability
+	// UnixSockets: it makes Unix sockets of its own.
+	UnixSockets bool
 	// Configure writes its files to an empty directory that only it will see, and returns its arguments.
 	Configure func(dir string) (args []string, err error)
 	// Ready returns nil once the program serves; if Ready is nil, it serves as soon as it is started.
@@ -80,7 +82,11 @@ func (s *Daemon) prepare(d Descriptor) error {
 	if err != nil {
 		return err
 	}
-	launch := program.NewLauncher(d.Keep...)
+	needs := proc.Needs{Capabilities: d.Keep}
+	if d.UnixSockets {
+		needs.UnixSockets = path
+	}
+	launch := program.NewLauncher(needs)
 	if d.Version != nil {
 		s.version, err = version(launch, path, d)
 	}

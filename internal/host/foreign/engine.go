@@ -23,6 +23,7 @@ import (
 	"linerate/internal/host/program"
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/lists"
@@ -69,7 +70,7 @@ type toolFlow struct {
 
 // New returns an engine that has started nothing.
 func New() *Engine {
-	e := &Engine{launch: program.NewLauncher()}
+	e := &Engine{launch: program.NewLauncher(proc.Needs{})}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
 }

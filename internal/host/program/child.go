@@ -34,9 +34,8 @@ type Launcher struct {
 	apart      bool
 }
 
-// NewLauncher starts the thread. As root, its programs keep the given capabilities in addition to those that
-// proc.Confine leaves.
-func NewLauncher(keep ...proc.Capability) *Launcher {
+// NewLauncher starts the thread, whose programs have the needs.
+func NewLauncher(needs proc.Needs) *Launcher {
 	l := &Launcher{calls: make(chan func())}
 	go func() {
 		runtime.LockOSThread()
@@ -45,7 +44,7 @@ func NewLauncher(keep ...proc.Capability) *Launcher {
 			if end == nil {
 				var together error
 				l.apart, end, together = apart()
-				l.unconfined = errors.Join(together, proc.Confine(keep...))
+				l.unconfined = errors.Join(together, proc.Confine(needs))
 			}
 			do()
 		}

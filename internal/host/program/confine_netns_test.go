@@ -38,7 +38,7 @@ func TestConfined(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := t.TempDir() // below /tmp as a rule, which is another one there
-		l := NewLauncher()
+		l := NewLauncher(proc.Needs{})
 		defer l.Close()
 		mine := filepath.Join("/tmp", "mine-"+filepath.Base(filepath.Dir(dir)))
 		if got := said(t, l, "echo it >"+mine+" && cat "+mine); got != "it" {
@@ -83,7 +83,7 @@ func TestConfined(t *testing.T) {
 // does to stay.
 func TestHostilePrograms(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		l := NewLauncher()
+		l := NewLauncher(proc.Needs{})
 		defer l.Close()
 		if got := said(t, l, "sleep 0.2; cat /proc/self/oom_score_adj"); got != "1000" {
 			t.Errorf("its score is %q", got)
@@ -174,7 +174,7 @@ func TestUnconfined(t *testing.T) {
 		asUser(t)
 		return
 	}
-	l := NewLauncher()
+	l := NewLauncher(proc.Needs{})
 	defer l.Close()
 	p, err := l.Start([]string{"cat", "/proc/self/status"}, false)
 	if err != nil {

@@ -56,6 +56,7 @@ func postfix(o topology.Service) daemon.Descriptor {
 	return daemon.Descriptor{
 		Paths:     []string{"/usr/lib/postfix/sbin/master", "/usr/libexec/postfix/master"},
 		VersionBy: []string{"postconf", "-d", "-h", "mail_version"}, Forks: true, Keep: proc.UserSwitching,
+		UnixSockets: true, // between its processes
 		Version: func(printed string) (string, error) {
 			version := strings.TrimSpace(printed)
 			if version == "" || strings.ContainsAny(version, " \n") {

@@ -19,6 +19,14 @@ var toolCapabilities = []Capability{
 // Capability is the number of a capability (capabilities(7)).
 type Capability int
 
+// Needs are what a program needs beyond what Confine leaves to every one.
+type Needs struct {
+	Capabilities []Capability
+	// UnixSockets is the path of a program that makes Unix sockets of its own. It has them, and sees the system's
+	// programs, libraries and configuration alone. Empty: the kernel refuses Unix sockets.
+	UnixSockets string
+}
+
 // UserSwitching are the capabilities of a root program whose processes change to other users and exchange files
 // and signals with them.
 var UserSwitching = []Capability{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE,
@@ -65,16 +73,23 @@ func atLeast(release string, major, minor int) bool {
 
 // Confine restricts what the calling thread starts from now on: it cannot gain privileges
 // (PR_SET_NO_NEW_PRIVS), every file system is read-only to it, /tmp, /var/tmp and /dev/shm are its own and
-// empty, and root has only the capabilities over the network and those in keep. The thread must be locked and
-// used for nothing else.
+// empty, it reaches no Unix socket outside, and root has only the capabilities over the network and those that it needs.
+// The thread must be locked and used for nothing else.
 //
 // The error says what is not possible: a mount namespace needs CAP_SYS_ADMIN. PR_SET_NO_NEW_PRIVS is set even
 // then.
-func Confine(keep ...Capability) error {
+func Confine(needs Needs) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("prctl(PR_SET_NO_NEW_PRIVS): %w", err)
 	}
-	return errors.Join(readOnly(), boundCapabilities(slices.Concat(toolCapabilities, keep)))
+	err := readOnly()
+	switch {
+	case needs.UnixSockets == "":
+		err = errors.Join(err, withoutUnixSockets())
+	case err == nil:
+		err = hidden(needs.UnixSockets)
+	}
+	return errors.Join(err, boundCapabilities(slices.Concat(toolCapabilities, needs.Capabilities)))
 }
 
 // readOnly enters a mount namespace in which nothing can be written.
