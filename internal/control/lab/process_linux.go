@@ -6,14 +6,15 @@ import (
 )
 
 // initAttributes start the init process in a new process namespace, with which every
-// process of the lab ends, and in new network and mount namespaces, so that it cannot
-// change the machine's own; rootless: in a user namespace too, in which the user is
+// process of the lab ends, and in new network, mount, UTS and IPC namespaces, so that it
+// cannot change the machine's own; rootless: in a user namespace too, in which the user is
 // root. In a session of its own it gets no signals from the terminal.
 func initAttributes(rootless bool) *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{
-		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS,
-		Setsid:     true,
-		Pdeathsig:  syscall.SIGKILL,
+		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS |
+			syscall.CLONE_NEWIPC,
+		Setsid:    true,
+		Pdeathsig: syscall.SIGKILL,
 	}
 	if rootless {
 		attributes.Cloneflags |= syscall.CLONE_NEWUSER

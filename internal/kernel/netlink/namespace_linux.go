@@ -100,8 +100,8 @@ func (n *Namespace) enter() error {
 }
 
 // DoAsHost is like Do, but in a new mount namespace whose /sys and /proc show the network
-// namespace, so that tools such as ip(8) see the host's interfaces. If mounting is not permitted
-// (in some containers), they see those of the machine.
+// namespace, so that tools such as ip(8) see the host's interfaces, and in which the machine's parameters cannot be
+// written by mistake. If mounting is not permitted (in some containers), they see those of the machine.
 func (n *Namespace) DoAsHost(f func() error) error {
 	return onOwnThread(func() (bool, error) {
 		if err := n.enter(); err != nil {
@@ -110,9 +110,21 @@ func (n *Namespace) DoAsHost(f func() error) error {
 		if unix.Unshare(unix.CLONE_NEWNS) == nil && unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, "") == nil {
 			_ = unix.Mount("sysfs", "/sys", "sysfs", 0, "")
 			_ = unix.Mount("proc", "/proc", "proc", 0, "")
+			keepMachine()
 		}
 		return false, f()
 	})
+}
+
+// keepMachine makes read-only what of /proc is the machine's: all parameters but those of the network.
+func keepMachine() {
+	machine := []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"}
+	for _, path := range append(machine, "/proc/sys/net") { // a mount of its own
+		_ = unix.Mount(path, path, "", unix.MS_BIND, "")
+	}
+	for _, path := range machine {
+		_ = unix.Mount("", path, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, "")
+	}
 }
 
 // addName adds the namespace's name to an error.
