@@ -24,8 +24,13 @@ import (
 const nobody = 65534
 
 // asUser is what a process of another user does: "change" makes a change with a journal of
-// its own and undoes it, "lock" takes the lock of the settings and keeps it.
+// its own and undoes it, "recover" undoes what a journal has, "lock" takes the lock of the settings and keeps it.
 func asUser(what, path string) error {
+	if what == "recover" {
+		list, err := Recover(RecoverOptions{Journal: path, Force: true})
+		fmt.Println(list)
+		return err
+	}
 	if what == "lock" {
 		if _, err := (proc.Sysctls{}).Lock(namespaceLock); err != nil {
 			return err
@@ -207,6 +212,23 @@ func TestForeignJournals(t *testing.T) {
 				t.Fatalf("%s was applied: it is %s", path, value)
 			}
 		}
+		// Another user who may change the network, also by a name of his own for root's journal, and root by that.
+		must(os.Chmod(dir, 0o755))
+		must(os.Chmod(good, 0o644))
+		his := filepath.Join(theirs, "linked")
+		must(os.Link(good, his)) // as fs.protected_hardlinks=0 lets him
+		for _, path := range []string{good, his} {
+			if out, err := user(true, "recover", path).CombinedOutput(); err == nil || arpIgnore(t) != "1" {
+				t.Errorf("%s is recovered by another user: %v\n%s", path, err, out)
+			}
+		}
+		if list, err := Recover(RecoverOptions{Journal: his, Force: true}); err == nil || arpIgnore(t) != "1" {
+			t.Errorf("a link in another user's directory is recovered: %+v, %v", list, err)
+		}
+		if now, err := os.ReadFile(good); err != nil || string(now) != string(text) {
+			t.Errorf("the journal is %q, %v", now, err)
+		}
+		must(os.Chmod(good, 0o600))
 		if found := recoverAll(t, RecoverOptions{Journal: good}); found[arpKey].Result != Reverted ||
 			arpIgnore(t) != "0" {
 			t.Errorf("recovered %+v", found)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -76,3 +77,23 @@ func Lock(file *os.File) error { return lockWithin(file, momentary) }
 // Readable reports whether this process may read an existing file. It does not open it: closing it would drop
 // the process's fcntl(2) locks on it.
 func Readable(path string) bool { return unix.Access(path, unix.R_OK) == nil }
+
+// NotLinked returns an error if a file, or one whose name has one of the endings in addition, is a symbolic link or has
+// other names, in a directory that others than this user and root can write: they would choose the file that is
+// written.
+func NotLinked(path string, endings ...string) error {
+	dir, err := os.Stat(filepath.Dir(path))
+	if err != nil || private(dir) == nil {
+		return nil // it is made, or its owner chose
+	}
+	for _, ending := range append([]string{""}, endings...) {
+		info, err := os.Lstat(path + ending)
+		if err != nil {
+			continue
+		}
+		if stat, is := info.Sys().(*syscall.Stat_t); info.Mode()&fs.ModeSymlink != 0 || is && stat.Nlink > 1 {
+			return fmt.Errorf("%s is a link, in a directory that others can write: expected a file", path+ending)
+		}
+	}
+	return nil
+}

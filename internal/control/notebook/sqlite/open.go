@@ -91,6 +91,9 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("notebook %s: %w: it is %s, expected a file", path, notebook.ErrNotNotebook, kind(info))
 	}
+	if err := file.NotLinked(path, "-wal", "-shm", "-journal"); err != nil {
+		return nil, fmt.Errorf("notebook %s: %w: %w", path, notebook.ErrNotNotebook, err)
+	}
 	s := newStore(path, true)
 	open := func(parameters url.Values) error {
 		err := s.connect(ctx, parameters)
@@ -124,6 +127,9 @@ func newStore(path string, readOnly bool) *Store {
 // prepare creates a file at path if necessary, or returns a better error than SQLite's "unable to open database
 // file".
 func prepare(path string) error {
+	if err := file.NotLinked(path, "-wal", "-shm", "-journal"); err != nil {
+		return fmt.Errorf("%w: %w", notebook.ErrNotNotebook, err)
+	}
 	info, err := os.Stat(path)
 	if err == nil {
 		if !info.Mode().IsRegular() {
