@@ -17,15 +17,40 @@ import (
 
 // Run returns a run with its trials and notes.
 func (s *Store) Run(ctx context.Context, id string) (*record.Run, error) {
+	before, err := s.progress(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	run, err := s.run(ctx, id)
 	if err == nil && s.dead(run.ID, run.Status) {
-		// The run may have been finished meanwhile. Its holder writes before it unlocks, so this reading is
-		// final.
-		if run, err = s.run(ctx, id); err == nil && run.Status == notebook.Running {
+		// Its holder writes before it unlocks: what is written now is final. Reading takes long.
+		var after progress
+		if after, err = s.progress(ctx, id); err == nil && after != before {
+			run, err = s.run(ctx, id)
+		}
+		if err == nil && run.Status == notebook.Running {
 			run.Status = notebook.Interrupted
 		}
 	}
 	return run, err
+}
+
+// progress is what a run's holder changes.
+type progress struct {
+	status string
+	trials int
+}
+
+func (s *Store) progress(ctx context.Context, id string) (p progress, err error) {
+	err = s.read(ctx, "read run "+id, func(tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, "SELECT status, (SELECT count(*) FROM trial WHERE trial.run = run.number) "+
+			"FROM run WHERE id = ?", id).Scan(&p.status, &p.trials)
+		if errors.Is(err, sql.ErrNoRows) {
+			return notebook.ErrNotFound
+		}
+		return err
+	})
+	return p, err
 }
 
 func (s *Store) run(ctx context.Context, id string) (*record.Run, error) {
