@@ -90,6 +90,7 @@ type reader struct {
 	into *Archive
 	// text and unpacked are how many bytes may still be read.
 	text, unpacked int64
+	dictionaries   int64 // how many bytes of dictionaries of xz may still be made
 	members        int
 	skipped        []string // what was not read, and why
 	more           int      // further ones
@@ -118,7 +119,8 @@ func (r *reader) open(from io.Reader, name string) error {
 }
 
 func newReader(ctx context.Context) *reader {
-	return &reader{ctx: ctx, into: &Archive{}, text: mostText, unpacked: mostUnpacked, process: map[string]string{}}
+	return &reader{ctx: ctx, into: &Archive{}, text: mostText, unpacked: mostUnpacked,
+		dictionaries: mostDictionaries, process: map[string]string{}}
 }
 
 // skip records what is not read.
@@ -225,7 +227,7 @@ func (r *reader) stream(from io.Reader, within, name string, depth int) (err err
 		case "gzip":
 			out, err = gzip.NewReader(in)
 		case "xz":
-			out, err = newXZReader(in)
+			out, err = newXZReader(in, &r.dictionaries)
 		case "bzip2":
 			out = bzip2.NewReader(in)
 		case "zstd":

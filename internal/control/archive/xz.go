@@ -14,8 +14,13 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 )
 
-// largestDictionary is the largest dictionary of LZMA2 that is allocated, in bytes: that of xz -9.
-const largestDictionary = 64 << 20
+const (
+	// largestDictionary is the largest dictionary of LZMA2 that is allocated, in bytes: that of xz -9.
+	largestDictionary = 64 << 20
+	// mostDictionaries bounds those of all blocks of an archive, which takes some seconds: each block has its own, also
+	// if it is empty.
+	mostDictionaries = 16 << 30
+)
 
 // xzReader reads a file of xz(1) (The .xz File Format, version 1.2.1), which has streams of blocks.
 // The reader of package xz allocates whatever dictionary a block asks for, up to 4 GiB; this one
@@ -28,6 +33,8 @@ type xzReader struct {
 	check hash.Hash // of the block's contents; nil: the stream has none
 	kind  byte      // of the checks of the stream
 	begun bool      // a stream's head was read
+	// dictionaries is how many bytes of them may still be made.
+	dictionaries *int64
 }
 
 var (
@@ -36,8 +43,8 @@ var (
 	xzChecks = map[byte]int{0: 0, 1: 4, 4: 8, 10: 32} // size by kind
 )
 
-func newXZReader(in *bufio.Reader) (io.Reader, error) {
-	x := &xzReader{in: in}
+func newXZReader(in *bufio.Reader, dictionaries *int64) (io.Reader, error) {
+	x := &xzReader{in: in, dictionaries: dictionaries}
 	return x, x.head()
 }
 
@@ -140,11 +147,17 @@ func (x *xzReader) blockHead(first byte) error {
 		return errXZ
 	}
 	flags, at := head[1], bytes.NewReader(head[2:])
+	content := uint64(largestDictionary)
 	for _, sized := range []byte{0x40, 0x80} { // compressed and uncompressed size
-		if flags&sized != 0 {
-			if _, err := number(at); err != nil {
-				return errXZ
-			}
+		if flags&sized == 0 {
+			continue
+		}
+		n, err := number(at)
+		if err != nil {
+			return errXZ
+		}
+		if sized == 0x80 {
+			content = min(content, n)
 		}
 	}
 	id, err := number(at)
@@ -158,11 +171,15 @@ func (x *xzReader) blockHead(first byte) error {
 		return fmt.Errorf("xz: it needs a dictionary of %d MiB: at most %d are allocated", dictionary>>20,
 			largestDictionary>>20)
 	}
+	dictionary = max(min(dictionary, content), lzma.MinDictCap) // nothing is farther away than the block is long
+	if *x.dictionaries -= int64(dictionary); *x.dictionaries < 0 {
+		return fmt.Errorf("xz: its blocks need dictionaries of more than %d GiB", mostDictionaries>>30)
+	}
 	x.check = map[byte]func() hash.Hash{1: func() hash.Hash { return crc32.NewIEEE() },
 		4: func() hash.Hash { return crc64.New(crc64.MakeTable(crc64.ECMA)) }, 10: sha256.New,
 		0: func() hash.Hash { return nil }}[x.kind]()
 	x.count = &counter{in: x.in}
-	x.block, err = lzma.Reader2Config{DictCap: max(int(dictionary), lzma.MinDictCap)}.NewReader2(x.count)
+	x.block, err = lzma.Reader2Config{DictCap: int(dictionary)}.NewReader2(x.count)
 	return err
 }
 
