@@ -33,7 +33,8 @@ func emptyBlocks(n int) []byte {
 	}
 	index = sum(index)
 	foot := append(binary.LittleEndian.AppendUint32(nil, uint32(len(index)/4-1)), flags...)
-	return slices.Concat(text, index, binary.LittleEndian.AppendUint32(nil, crc32.ChecksumIEEE(foot)), foot, []byte("YZ"))
+	return slices.Concat(text, index, binary.LittleEndian.AppendUint32(nil, crc32.ChecksumIEEE(foot)), foot,
+		[]byte("YZ"))
 }
 
 // TestEmptyBlocks: the dictionaries of all blocks are bounded, since each may have nothing in it: 1 MB of them would
@@ -43,7 +44,8 @@ func TestEmptyBlocks(t *testing.T) {
 	text := emptyBlocks(60_000)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	if _, err := Read(ctx, bytes.NewReader(text), "x.xz"); err == nil || !strings.Contains(err.Error(), "dictionaries") {
+	if _, err := Read(ctx, bytes.NewReader(text), "x.xz"); err == nil ||
+		!strings.Contains(err.Error(), "dictionaries") {
 		t.Errorf("%v", err)
 	}
 	many := xzOf(t, bytes.Repeat([]byte(softnet), 20_000), "-9", "--block-size=4096", "-T2") // with their sizes

@@ -73,8 +73,8 @@ func atLeast(release string, major, minor int) bool {
 
 // Confine restricts what the calling thread starts from now on: it cannot gain privileges
 // (PR_SET_NO_NEW_PRIVS), every file system is read-only to it, /tmp, /var/tmp and /dev/shm are its own and
-// empty, it reaches no Unix socket outside, and root has only the capabilities over the network and those that it needs.
-// The thread must be locked and used for nothing else.
+// empty, it reaches no Unix socket outside, and root has only the capabilities over the network and those that
+// it needs. The thread must be locked and used for nothing else.
 //
 // The error says what is not possible: a mount namespace needs CAP_SYS_ADMIN. PR_SET_NO_NEW_PRIVS is set even
 // then.

@@ -83,7 +83,8 @@ func (c largest) test(t *testing.T) {
 			_ = cmd.Wait()
 			stop()
 			statuses[cmd.ProcessState.ExitCode()] = true
-			if out.Len() == 0 || len(statuses) > 1 || statuses[ExitUsage] || strings.Contains(out.String(), "goroutine ") {
+			if out.Len() == 0 || len(statuses) > 1 || statuses[ExitUsage] ||
+				strings.Contains(out.String(), "goroutine ") {
 				t.Fatalf("%s: %.2000s", cmd, out.String())
 			}
 			if took := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(); cpu == 0 || took < cpu {

@@ -40,7 +40,8 @@ func TestOddInterfaces(t *testing.T) {
 			{"top", "--once"}} {
 			cmd := command(t, t.Context(), dir, words...)
 			out, err := cmd.CombinedOutput()
-			if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() == ExitUsage || strings.ContainsAny(string(out), "\x1b\x07") ||
+			if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() == ExitUsage ||
+				strings.ContainsAny(string(out), "\x1b\x07") ||
 				strings.Contains(string(out), "goroutine ") {
 				t.Errorf("%v: %v\n%q", words, err, out)
 			}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,24 +22,14 @@ func TestLinks(t *testing.T) {
 						dir := t.TempDir()
 						theirs, canary := filepath.Join(dir, "theirs"), filepath.Join(dir, "canary")
 						path := filepath.Join(theirs, "notebook.db")
-						for _, err := range []error{os.Mkdir(theirs, 0o755), os.WriteFile(canary, []byte(content), 0o600)} {
-							if err != nil {
-								t.Fatal(err)
-							}
-						}
+						err := errors.Join(os.Mkdir(theirs, 0o755), os.WriteFile(canary, []byte(content), 0o600))
 						if ending != "" {
-							s, err := Open(t.Context(), path)
-							if err == nil {
-								err = s.Close()
-							}
-							if err != nil {
-								t.Fatal(err)
-							}
+							err = errors.Join(err, open(t, path).Close())
 						}
-						for _, err := range []error{link(canary, path+ending), os.Chmod(theirs, mode), os.Chown(theirs, owner, -1)} {
-							if err != nil {
-								t.Fatal(err)
-							}
+						err = errors.Join(err, link(canary, path+ending), os.Chmod(theirs, mode),
+							os.Chown(theirs, owner, -1))
+						if err != nil {
+							t.Fatal(err)
 						}
 						s, err := Open(t.Context(), path)
 						if err == nil {
