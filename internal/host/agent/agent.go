@@ -54,6 +54,14 @@ type Options struct {
 	Lab *message.Membership
 }
 
+// RealHost completes the options of an agent that changes a real host: it names the host's own journal.
+func (o *Options) RealHost() (err error) {
+	if o.Access&message.Change != 0 && o.Journal == "" {
+		o.Journal, err = apply.DefaultJournal(o.Node)
+	}
+	return err
+}
+
 // agent is one host's state between requests.
 type agent struct {
 	node     string

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/bus"
-	"linerate/internal/control/reach"
 	"linerate/internal/host/agent"
 	"linerate/internal/host/apply"
 	"linerate/internal/model/message"
@@ -27,7 +26,7 @@ func newAgentCommand(s streams) *cobra.Command {
 	var metrics metricsFlag
 	var o agent.Options
 	var ofLab bool
-	purpose := string(reach.Change)
+	purpose := message.ForChange
 	cmd := &cobra.Command{
 		Use:   "agent {--stdio | --metrics ADDRESS}",
 		Short: "Serve this host to a conductor over standard input and output, or to Prometheus",
@@ -61,25 +60,11 @@ until Ctrl-C or SIGTERM, without privileges.`,
 			if o.Lease < time.Second {
 				return usageError(fmt.Errorf("--lease %v: expected at least 1s", o.Lease))
 			}
-			switch o.Access = message.Own; reach.Purpose(purpose) {
-			case reach.Read:
-			case reach.Change:
-				o.Access |= message.Change
-				fallthrough
-			case reach.Measure:
-				o.Access |= message.Client
-			}
-			switch o.Journal {
-			case "":
-				if o.Access&message.Change == 0 {
-					break
-				}
-				var err error
-				if o.Journal, err = apply.DefaultJournal(o.Node); err != nil {
-					return err
-				}
-			case inMemory:
+			o.Access = purpose.Access()
+			if o.Journal == inMemory {
 				o.Journal = ""
+			} else if err := o.RealHost(); err != nil {
+				return err
 			}
 			if ofLab {
 				lab, err := agent.ReadMembership()
@@ -105,7 +90,7 @@ until Ctrl-C or SIGTERM, without privileges.`,
 		"revert settings when the conductor has been silent for so long")
 	cmd.Flags().StringVar(&o.Journal, "journal", "",
 		"`file` for undo entries; \"memory\" keeps none (default: the host's own)")
-	valueVar(cmd.Flags(), &purpose, oneOf(string(reach.Read), string(reach.Measure)), "for", "purpose", "",
+	valueVar(cmd.Flags(), &purpose, oneOf(message.ForRead, message.ForMeasure), "for", "purpose", "",
 		"read: the host's state alone; measure: traffic, too. Nothing is changed, and no journal is opened")
 	cmd.Flags().BoolVar(&ofLab, "of-lab", false,
 		"descriptor 3 has the host's membership of a lab, from the lab's init process (linerate passes this by itself)")

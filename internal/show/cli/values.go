@@ -135,9 +135,13 @@ func bitsPerSecond(text string) (float64, error) {
 }
 
 // oneOf returns a parser that accepts only certain words.
-func oneOf(words ...string) func(string) (string, error) {
-	return func(text string) (string, error) {
-		if !slices.Contains(words, text) {
+func oneOf[T ~string](accepted ...T) func(string) (T, error) {
+	return func(text string) (T, error) {
+		if !slices.Contains(accepted, T(text)) {
+			words := make([]string, len(accepted))
+			for i, word := range accepted {
+				words[i] = string(word)
+			}
 			near := source.Nearest(text, words)
 			if i := slices.IndexFunc(words, func(w string) bool {
 				return strings.HasPrefix(text, w) ||
@@ -150,7 +154,7 @@ func oneOf(words ...string) func(string) (string, error) {
 			}
 			return "", fmt.Errorf("%q: expected %s%s", text, source.Or(words), near)
 		}
-		return text, nil
+		return T(text), nil
 	}
 }
 
