@@ -19,10 +19,11 @@ func String() string {
 	if !ok {
 		return "devel"
 	}
-	return fromBuild(info)
+	return FromBuild(info)
 }
 
-func fromBuild(info *debug.BuildInfo) string {
+// FromBuild is the version of a program that no linker was told one: of its module, or its commit.
+func FromBuild(info *debug.BuildInfo) string {
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v
 	}

@@ -28,7 +28,7 @@ func TestFromBuild(t *testing.T) {
 		}, "devel-0123456789ab-dirty"},
 		{"built without version control", debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "devel"},
 	} {
-		if got := fromBuild(&c.info); got != c.want {
+		if got := FromBuild(&c.info); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

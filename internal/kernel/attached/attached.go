@@ -47,6 +47,20 @@ func section(f *os.File) (*io.SectionReader, error) {
 	return s, nil
 }
 
+// Find returns the program that is attached to a file. It is nil if none is.
+func Find(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	program, err := section(f)
+	if program == nil {
+		return nil, err
+	}
+	return io.ReadAll(program)
+}
+
 // Path is the path by which this process executes a program that Open has returned.
 func Path(program *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", program.Fd()) }
 
