@@ -1,11 +1,14 @@
 package lab
 
 import (
+	"net"
 	"strings"
 	"testing"
 
 	"linerate/internal/bus/hub"
 	"linerate/internal/control/reach"
+	"linerate/internal/host/agent"
+	"linerate/internal/model/message"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 )
@@ -28,7 +31,12 @@ topology:
 		t.Fatal(err)
 	}
 	defer b.Close()
-	real, err := reach.Start(b, []reach.Host{{Name: "a", Via: []string{"true"}}}, reach.Change, reach.Options{})
+	real, err := reach.Start(t.Context(), b, []reach.Host{{Name: "a", Here: true}}, reach.Change,
+		reach.Options{Self: func(node string, access message.Access) net.Conn {
+			near, far := net.Pipe()
+			go func() { _ = agent.Serve(t.Context(), far, agent.Options{Node: node, Access: access}) }()
+			return near
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

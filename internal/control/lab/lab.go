@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -23,6 +22,8 @@ type Options struct {
 	Name string
 	// AllowMachine permits machine-wide settings in the topology.
 	AllowMachine bool
+	// Install is for real hosts that do not have linerate.
+	Install reach.Install
 	// Treatments are the topology with the settings of treatments, which can change MTUs.
 	Treatments []*topology.Topology
 }
@@ -42,8 +43,8 @@ type Lab struct {
 	key        string                   // that the agents of its hosts have from the init process
 }
 
-// readyTimeout bounds the wait for all agents: slow machines with hundreds of
-// hosts need seconds, a real host behind ssh as well.
+// readyTimeout bounds the wait for the agents of the lab's own hosts: slow machines with hundreds of
+// hosts need seconds.
 const readyTimeout = 60 * time.Second
 
 // Up makes the virtual part of a topology, starts the agents of the real part, and
@@ -66,7 +67,7 @@ func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) 
 			return nil, err
 		}
 	}
-	if l.reached, err = reach.Start(b, realHosts(t), reach.Change, reach.Options{}); err != nil {
+	if l.reached, err = reach.Start(ctx, b, realHosts(t, options.Install), reach.Change, reach.Options{}); err != nil {
 		return nil, err
 	}
 	if err := l.awaitHellos(ctx); err != nil {
@@ -144,30 +145,23 @@ func (l *Lab) awaitHellos(ctx context.Context) (err error) {
 		fmt.Errorf("no message from its agent within %v: %w", readyTimeout, context.DeadlineExceeded)))
 	defer cancel()
 	l.hellos, err = l.bus.Hellos(ctx, l.Nodes())
-	lost, is := errors.AsType[*bus.Error](err)
-	switch {
-	case err == nil:
-		return l.reached.Accept(l.hellos)
-	case is:
-		return cmp.Or(l.reached.Lost(ctx, lost.Node, err), err)
-	case !errors.Is(err, context.DeadlineExceeded):
+	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	var errs []error
 	for _, name := range l.Nodes() {
 		if _, here := l.hellos[name]; !here {
-			silent := fmt.Errorf("%s: no message from its agent within %v", name, readyTimeout)
-			errs = append(errs, cmp.Or(l.reached.Lost(ctx, name, err), silent))
+			errs = append(errs, fmt.Errorf("%s: no message from its agent within %v", name, readyTimeout))
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // realHosts are the hosts and switches that a command reaches.
-func realHosts(t *topology.Topology) (list []reach.Host) {
+func realHosts(t *topology.Topology, install reach.Install) (list []reach.Host) {
 	add := func(name string, via []string, agent string) {
 		if len(via) > 0 {
-			list = append(list, reach.Host{Name: name, Node: name, Via: via, Agent: agent})
+			list = append(list, reach.Host{Name: name, Node: name, Via: via, Agent: agent, Install: install})
 		}
 	}
 	for _, h := range t.Hosts {

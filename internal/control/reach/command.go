@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -50,7 +51,7 @@ func startCommand(via, words []string) (*command, error) {
 		in.Close()
 		return nil, err
 	}
-	argv := slices.Concat(via, words)
+	argv := slices.Concat(unattended(via), words)
 	c := &command{via: via, program: words[0], cmd: proc.Command(argv[0], argv[1:]...), in: in, out: out,
 		stderr: &tailBuffer{}, ended: make(chan struct{})}
 	if bySSH(via) {
@@ -74,6 +75,47 @@ func startCommand(via, words []string) (*command, error) {
 		close(c.ended)
 	}()
 	return c, nil
+}
+
+// unattended returns a command whose ssh asks for nothing, because nobody would answer, and gives up before linerate
+// does, so that its message says why. It has no terminal, which would change bytes. Before sshpass(1), ssh must ask.
+func unattended(via []string) []string {
+	at := slices.IndexFunc(via, func(word string) bool { return path.Base(word) == "ssh" })
+	if at < 0 || slices.ContainsFunc(via[:at], func(word string) bool { return path.Base(word) == "sshpass" }) {
+		return slices.Clone(via)
+	}
+	options := []string{"-T"}
+	if !slices.Contains(via, "BatchMode=yes") {
+		options = append(options, "-o", "BatchMode=yes")
+	}
+	if at == 0 && !hasConnectTimeout(via) {
+		options = append(options, "-o", "ConnectTimeout=20")
+	}
+	return slices.Insert(slices.Clone(via), at+1, options...)
+}
+
+// hasConnectTimeout reports whether the user's configuration of ssh, or the words of a command, set ConnectTimeout.
+func hasConnectTimeout(via []string) bool {
+	ask, out := proc.Command(via[0], slices.Insert(slices.Clone(via[1:]), 0, "-G")...), &proc.FirstBytes{Most: 64 << 10}
+	ask.Stdout, ask.WaitDelay, ask.SysProcAttr = out, stderrTimeout, &syscall.SysProcAttr{Setsid: true}
+	if ask.Start() != nil {
+		return false
+	}
+	defer time.AfterFunc(versionTimeout, func() { _ = proc.SignalGroup(ask.Process, syscall.SIGKILL) }).Stop()
+	_ = ask.Wait()
+	_, value, has := strings.Cut(out.String(), "\nconnecttimeout ")
+	return has && !strings.HasPrefix(value, "none")
+}
+
+// noShell reports whether the command has ended because it found no sh: by its exit status, or as container runtimes
+// say it.
+func (c *command) noShell() bool {
+	if !c.endsWithin(time.Second) {
+		return false
+	}
+	exit, text := c.cmd.ProcessState.ExitCode(), c.said()
+	reason := reasonOf(c.via, exit, text)
+	return reason == NoProgram || reason == NotAllowed || exit > 0 && strings.Contains(text, "executable file not found")
 }
 
 // end closes the agent's input, upon which it reverts its settings and exits. An error
@@ -139,7 +181,7 @@ var versionLine = pattern.MustCompile(`(?m)^linerate ([^\s,]+)`)
 func (c *command) version(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
-	argv := append(slices.Clone(c.via), c.program, "--version")
+	argv := append(unattended(c.via), c.program, "--version")
 	ask, out := proc.Command(argv[0], argv[1:]...), &proc.FirstBytes{Most: 4 << 10}
 	ask.Stdout, ask.WaitDelay, ask.SysProcAttr = out, stderrTimeout, &syscall.SysProcAttr{Setsid: true}
 	if ask.Start() != nil {

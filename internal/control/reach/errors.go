@@ -32,6 +32,18 @@ const (
 	TooLarge     Reason = "too-large"     // a reply exceeded the size limit
 	Ended        Reason = "ended"         // the agent ended
 	Refused      Reason = "refused"       // the agent answered with any other error
+	Sudo         Reason = "sudo"          // sudo or doas asks for a password, or does not permit the program
+)
+
+// Reasons why linerate's agent was not carried to a host.
+const (
+	NoShell      Reason = "no-shell"     // there is no sh, and no linerate
+	NoTool       Reason = "no-tool"      // a program that sh needs is missing
+	NoPlace      Reason = "no-place"     // in no directory it may be written
+	NoSpace      Reason = "no-space"     // the file systems are full
+	NoExec       Reason = "noexec"       // no file that is written may be executed (mount(8), noexec)
+	Damaged      Reason = "damaged"      // it did not arrive as it was sent
+	Architecture Reason = "architecture" // there is no agent for its system or architecture
 )
 
 // Reasons of ssh, which exits with status 255. Its message is in Said.
@@ -46,10 +58,7 @@ const (
 
 // sshMessages are parts of the messages of OpenSSH (ssh(1), in the locale C), by reason. The last
 // one that a command printed decides: a key that is refused precedes the end of the authentication.
-var sshMessages = []struct {
-	text   string
-	reason Reason
-}{
+var sshMessages = []said{
 	{"Could not resolve hostname", UnknownName},
 	{"Connection refused", NotListening},
 	{"timed out", NoAnswer},
@@ -58,25 +67,56 @@ var sshMessages = []struct {
 	{"Too many authentication failures", Authentication},
 }
 
+// otherMessages are those of sudo(8) and doas(1), and of a file system that is full.
+var otherMessages = []said{
+	{"sudo: a password is required", Sudo},
+	{"sudo: a terminal is required", Sudo},
+	{"is not in the sudoers file", Sudo},
+	{"is not allowed to execute", Sudo},
+	{"may not run sudo", Sudo},
+	{"doas: Authentication", Sudo},
+	{"doas: Operation not permitted", Sudo},
+	{"No space left on device", NoSpace},
+	{"Disk quota exceeded", NoSpace},
+}
+
+// said is a part of a message with its reason.
+type said struct {
+	text   string
+	reason Reason
+}
+
+// last returns the reason of the last message of a list in a text; otherwise if there is none.
+func last(list []said, text string, otherwise Reason) Reason {
+	at := -1
+	for _, m := range list {
+		if i := strings.LastIndex(text, m.text); i > at {
+			otherwise, at = m.reason, i
+		}
+	}
+	return otherwise
+}
+
 // reasonOf is why a command did not execute a program, by its exit status and what it printed; empty:
 // it did, or does not say.
 func reasonOf(via []string, exit int, said string) Reason {
+	switch {
+	case exit == 255 && bySSH(via):
+		return last(sshMessages, said, Unreachable)
+	case exit == 0:
+		return ""
+	}
+	if reason := last(otherMessages, said, ""); reason != "" {
+		return reason
+	}
 	switch {
 	// Of sh(1) and env(1), for a program that they cannot execute or find; dash confuses the two.
 	case exit == 126 || exit == 127 && strings.HasSuffix(said, "Permission denied"):
 		return NotAllowed
 	case exit == 127:
 		return NoProgram
-	case exit != 255 || !bySSH(via):
-		return ""
 	}
-	reason, at := Unreachable, -1
-	for _, m := range sshMessages {
-		if i := strings.LastIndex(said, m.text); i > at {
-			reason, at = m.reason, i
-		}
-	}
-	return reason
+	return ""
 }
 
 // bySSH reports whether a command executes ssh.
@@ -163,6 +203,12 @@ func (r *Reached) failed(ctx context.Context, err error) error {
 		return nil
 	}
 	if known, is := errors.AsType[*Error](err); is {
+		if known.Reason == Damaged && r.command.endsWithin(time.Second) {
+			known.Reason = last(otherMessages, r.command.said(), known.Reason)
+		}
+		if known.Host == "" {
+			known.Host = r.Name
+		}
 		return known
 	}
 	if inner, is := errors.AsType[*bus.Error](err); is {
@@ -182,6 +228,9 @@ func (r *Reached) failed(ctx context.Context, err error) error {
 		e.Reason, e.Err = OtherVersion, fmt.Errorf("another version of linerate: %w", err)
 	case errors.Is(err, message.Gone):
 		r.gone(ctx, e)
+	}
+	if r.noShell && (e.Reason == NoProgram || e.Reason == NotAllowed) {
+		e.Reason, e.Err = NoShell, fmt.Errorf("%w, and linerate is not executed: %w", errNoShell, e.Err)
 	}
 	if r.command != nil && (e.Reason != Refused && e.Reason != OtherVersion) {
 		e.Words, e.Said = r.command.via, r.command.said()
@@ -208,7 +257,7 @@ func (r *Reached) gone(ctx context.Context, e *Error) {
 	switch reason := reasonOf(c.via, e.Exit, c.said()); {
 	case reason != "":
 		e.Reason = reason
-	case e.Exit == 2 && r.purpose != Change: // an agent of an earlier release, which does not know --for
+	case e.Exit == 2 && c.program != "sh" && r.purpose != Change: // an agent of an earlier release, which does not know --for
 		if theirs := c.version(ctx); theirs != "" && theirs != version.String() {
 			e.Reason, e.Err = OtherVersion, fmt.Errorf("linerate there is %s, and this is %s", theirs,
 				version.String())

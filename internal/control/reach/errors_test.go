@@ -57,26 +57,38 @@ func TestReasons(t *testing.T) {
 			`*) echo unknown flag: --for >&2; exit 2;; esac`)}, OtherVersion, 2, "v0.0.1, and this is " +
 			version.String()},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			within := time.Minute
-			if test.reason == TimedOut {
-				within = 300 * time.Millisecond
-			}
-			via := append(test.via, "-p", "hunter2")
-			h, err := Open(t.Context(), []Host{{Name: "nas", Via: via}}, Read, Options{Within: within})
-			if h != nil {
-				defer h.Close()
-			}
-			e, is := errors.AsType[*Error](err)
-			if !is || e.Host != "nas" || e.Reason != test.reason || e.Exit != test.exit {
-				t.Fatalf("%v: %+v, want %s and exit status %d", err, e, test.reason, test.exit)
-			}
-			if text := err.Error(); !strings.HasPrefix(text, "nas: ") || !strings.Contains(text, test.said) ||
-				strings.Contains(text, "hunter2") {
-				t.Errorf("%q: want %q", text, test.said)
-			}
-		})
+		expected := map[Install]Reason{Never: test.reason, Temporary: test.reason}
+		switch test.reason {
+		case NoProgram, NotAllowed: // which is as true of sh
+			expected[Temporary] = NoShell
+		case OtherVersion: // nothing is said about the words sh -s
+			delete(expected, Temporary)
+		}
+		for install, want := range expected {
+			t.Run(name+" "+string(install), func(t *testing.T) {
+				t.Parallel()
+				test := test
+				test.reason = want
+				within := time.Minute
+				if test.reason == TimedOut {
+					within = 300 * time.Millisecond
+				}
+				via := append(test.via, "-p", "hunter2")
+				h, err := Open(t.Context(), []Host{{Name: "nas", Via: via, Install: install}}, Read,
+					Options{Within: within})
+				if h != nil {
+					defer h.Close()
+				}
+				e, is := errors.AsType[*Error](err)
+				if !is || e.Host != "nas" || e.Reason != test.reason || e.Exit != test.exit {
+					t.Fatalf("%v: %+v, want %s and exit status %d", err, e, test.reason, test.exit)
+				}
+				if text := err.Error(); !strings.HasPrefix(text, "nas: ") || !strings.Contains(text, test.said) ||
+					strings.Contains(text, "hunter2") {
+					t.Errorf("%q: want %q", text, test.said)
+				}
+			})
+		}
 	}
 }
 

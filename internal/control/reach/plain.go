@@ -44,7 +44,7 @@ const mostPrinted = 8 << 20
 // mostSaid bounds the standard error of PlainScript in bytes: what ssh prints, and the missing tools.
 const mostSaid = 4 << 10
 
-// ReadPlain executes PlainScript on hosts of Via and Here, all at the same time: linerate is not
+// ReadPlain executes PlainScript on hosts of Via and Here, 32 of them at the same time: linerate is not
 // needed there. It returns what was read in the order of the hosts. The error joins an *Error for
 // each host that is missing.
 func ReadPlain(ctx context.Context, hosts []Host) ([]Plain, error) {
@@ -52,6 +52,8 @@ func ReadPlain(ctx context.Context, hosts []Host) ([]Plain, error) {
 	var reading sync.WaitGroup
 	for i, host := range hosts {
 		reading.Go(func() {
+			starting <- struct{}{}
+			defer func() { <-starting }()
 			p, err := host.plain(ctx)
 			if errs[i] = err; err == nil {
 				list[i] = &p
@@ -70,7 +72,7 @@ func ReadPlain(ctx context.Context, hosts []Host) ([]Plain, error) {
 
 func (h Host) plain(ctx context.Context) (Plain, error) {
 	// The words are as any login shell understands them, and the host needs no file for the script.
-	argv := append(slices.Clone(h.Via), "sh", "-s")
+	argv := append(unattended(h.Via), "sh", "-s")
 	cmd := proc.Command(argv[0], argv[1:]...)
 	out, said := &proc.FirstBytes{Most: mostPrinted}, &proc.FirstBytes{Most: mostSaid}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(PlainScript), out, said

@@ -9,9 +9,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -31,27 +31,25 @@ type Host struct {
 	Here   bool     // it is this host: Options.Self starts its agent
 	Via    []string // command prefix that executes words on the host: ssh nas, or ip netns exec a
 	Lab    string   // name of a lab that is up, which has the host Name
-	// Agent is the linerate program on the host, for Via; empty: see Program.
+	// Agent is the linerate program on the host, for Via; empty: see Program, and Install.
 	Agent string
+	// Install is for Via; empty: Temporary.
+	Install Install
 }
 
 // Purpose says what an agent is reached for.
-type Purpose string
+type Purpose = message.Purpose
 
+// The purposes of package message.
 const (
-	// Change permits everything, including settings. The agent does not start while a journal that
-	// a killed agent left has changes to revert, and it reverts its own changes when its stream
-	// ends.
-	Change Purpose = ""
-	// Measure permits traffic and counters, Read snapshots and samples. For both, the agent opens
-	// no journal and takes no lock.
-	Measure Purpose = "measure"
-	Read    Purpose = "read"
+	Change  = message.ForChange
+	Measure = message.ForMeasure
+	Read    = message.ForRead
 )
 
 // Options of Open.
 type Options struct {
-	// Within is how long agents may take to start; 0: one minute.
+	// Within is how long each agent may take to start; 0: one minute. The time to carry one to its host is not counted.
 	Within time.Duration
 	// Self starts the agent of this host, which answers the requests that access permits, and
 	// returns its stream. The agent ends with the stream.
@@ -77,14 +75,17 @@ type Reached struct {
 	bus     *bus.Bus
 	purpose Purpose
 	command *command // nil: the agent is in this process
+	noShell bool     // there is none that brings the agent
 }
 
-// Start starts agents and attaches them to b, where the caller awaits them. The error joins an
-// *Error for each host whose command cannot be started; the other hosts are returned nevertheless.
-// End ends the agents.
-func Start(b *bus.Bus, list []Host, p Purpose, o Options) (*Hosts, error) {
-	h := &Hosts{bus: b, purpose: p}
-	var errs []error
+// starting has an element for each host of a command that is being reached.
+var starting = make(chan struct{}, 32)
+
+// Start reaches all hosts, at most 32 at the same time, and attaches them to b. The error joins an *Error for each
+// host that was not reached, in the order of the list; the other hosts are returned nevertheless. End ends their agents.
+func Start(ctx context.Context, b *bus.Bus, list []Host, p Purpose, o Options) (*Hosts, error) {
+	all, errs := make([]*Reached, len(list)), make([]error, len(list))
+	var waiting sync.WaitGroup
 	for i, one := range list {
 		if one.Node == "" {
 			one.Node = fmt.Sprint("host", i+1)
@@ -93,19 +94,51 @@ func Start(b *bus.Bus, list []Host, p Purpose, o Options) (*Hosts, error) {
 			b.Bound(one.Node, mostReply)
 		}
 		r := &Reached{Host: one, bus: b, purpose: p}
-		if one.Here {
-			b.Attach(one.Node, o.Self(one.Node, message.Client|message.Own))
-		} else if err := r.start(); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		h.list = append(h.list, r)
+		all[i] = r
+		waiting.Go(func() { errs[i] = r.failed(ctx, r.reach(ctx, o)) })
 	}
+	waiting.Wait()
+	h, lost := &Hosts{bus: b, purpose: p}, &Hosts{}
+	for i, r := range all {
+		if errs[i] == nil {
+			h.list = append(h.list, r)
+		} else {
+			lost.list = append(lost.list, r)
+		}
+	}
+	lost.End()
 	return h, errors.Join(errs...)
 }
 
-// start executes the command.
-func (r *Reached) start() error {
+// reach starts the agent, and waits for its first message.
+func (r *Reached) reach(ctx context.Context, o Options) error {
+	if !r.Here {
+		select {
+		case starting <- struct{}{}:
+			defer func() { <-starting }()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	within := cmp.Or(o.Within, startTimeout)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(within, func() { cancel(fmt.Errorf("%w within %s", errSilent, within)) })
+	defer late.Stop()
+	if r.Here {
+		r.bus.Attach(r.Node, o.Self(r.Node, message.Client|message.Own))
+	} else if err := r.start(ctx, func(takes time.Duration) { late.Reset(within + takes) }); err != nil {
+		return err
+	}
+	hellos, err := r.bus.Hellos(ctx, []string{r.Node})
+	if err != nil {
+		return err
+	}
+	return r.accept(hellos[r.Node])
+}
+
+// start executes the command. It calls sending as carry does.
+func (r *Reached) start(ctx context.Context, sending func(time.Duration)) error {
 	own, err := os.Executable()
 	if err != nil {
 		return err
@@ -121,50 +154,49 @@ func (r *Reached) start() error {
 	if r.purpose != Change {
 		words = append(words, "--for", string(r.purpose))
 	}
-	r.command, err = startCommand(via, words)
-	if err != nil {
-		return notStarted(r.Name, via, err)
+	execute := func(words ...string) (err error) {
+		if r.command, err = startCommand(via, words); err != nil {
+			return notStarted(r.Name, via, err)
+		}
+		return nil
 	}
-	r.bus.Attach(r.Node, bus.Pipes(r.command.out, r.command.in))
+	var out io.Reader
+	carries := r.Agent == "" && agent != own && r.Install != Never
+	if carries {
+		if err := execute("sh", "-s"); err != nil {
+			return err
+		}
+		if out, err = r.command.carry(ctx, words[1:], cmp.Or(r.Install, Temporary), sending); err != nil {
+			r.command.in.Close()
+			r.command.out.Close()
+		}
+		if r.noShell = errors.Is(err, errNoShell); err != nil && !r.noShell {
+			return err
+		}
+	}
+	if !carries || r.noShell {
+		if err := execute(words...); err != nil {
+			return err
+		}
+		out = r.command.out
+	}
+	r.bus.Attach(r.Node, bus.Pipes(following{out, r.command.out}, r.command.in))
 	return nil
 }
 
-// Open reaches all hosts concurrently. The error joins an *Error for each host that was not
-// reached, in the order of the list; the other hosts are returned nevertheless. Close ends their
-// agents.
+// following reads what follows on a file of which a part was read.
+type following struct {
+	io.Reader
+	io.Closer
+}
+
+// Open is Start on a bus of its own, which Close closes.
 func Open(ctx context.Context, list []Host, p Purpose, o Options) (*Hosts, error) {
 	b, err := hub.Start()
 	if err != nil {
 		return nil, err
 	}
-	h, err := Start(b, list, p, o)
-	within := cmp.Or(o.Within, startTimeout)
-	errs := make([]error, len(h.list))
-	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("%w within %s", errSilent, within))
-	defer cancel()
-	var waiting sync.WaitGroup
-	for i, r := range h.list {
-		waiting.Go(func() {
-			hellos, err := b.Hellos(ctx, []string{r.Node})
-			if err == nil {
-				err = r.accept(hellos[r.Node])
-			}
-			errs[i] = r.failed(ctx, err)
-		})
-	}
-	waiting.Wait()
-	all := h.list
-	h.list = nil
-	var lost []*Reached
-	for i, r := range all {
-		if errs[i] == nil {
-			h.list = append(h.list, r)
-		} else {
-			lost = append(lost, r)
-		}
-	}
-	(&Hosts{list: lost}).End()
-	return h, errors.Join(slices.Concat([]error{err}, errs)...)
+	return Start(ctx, b, list, p, o)
 }
 
 // Bus returns the bus of the agents, on which each has the name of its host's Node.
@@ -178,20 +210,7 @@ func (h *Hosts) List() []*Reached {
 	return h.list
 }
 
-// Accept returns an error if the first message of an agent shows that it has another version or
-// cannot serve. It ignores hosts that are not in h.
-func (h *Hosts) Accept(hellos map[string]message.Hello) error {
-	for _, r := range h.List() {
-		if hello, is := hellos[r.Node]; is {
-			if err := r.accept(hello); err != nil {
-				return r.failed(context.Background(), err)
-			}
-		}
-	}
-	return nil
-}
-
-// Lost returns an *Error that says why the agent of a node did not start, given the error of the
+// Lost returns an *Error that says why the agent of a node is lost, given the error of the
 // bus; nil if the node is not in h.
 func (h *Hosts) Lost(ctx context.Context, node string, err error) error {
 	for _, r := range h.List() {

@@ -20,6 +20,7 @@ import (
 	"linerate/internal/bus/hub"
 	"linerate/internal/control/lab"
 	"linerate/internal/control/notebook"
+	"linerate/internal/control/reach"
 	"linerate/internal/control/snmp"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
@@ -50,6 +51,8 @@ type Options struct {
 	Reserve int
 	// AllowMachine permits settings that are not confined to a namespace.
 	AllowMachine bool
+	// Install is for real hosts that do not have linerate.
+	Install reach.Install
 	// Progress is called before and after each trial.
 	Progress func(Progress)
 }
@@ -210,7 +213,7 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	defer b.Close()
 	c.bus = b
 	c.lab, err = lab.Up(ctx, &c.study.Topology, b, lab.Options{AllowMachine: c.options.AllowMachine,
-		Treatments: topologies(c.plan)})
+		Install: c.options.Install, Treatments: topologies(c.plan)})
 	if err != nil {
 		return notebook.Interrupted, err
 	}

@@ -28,16 +28,14 @@ type Tried struct {
 }
 
 // Try makes each setting alone on its host and reverts it at once, so that a study can
-// be made of those that the hosts accept. Machine-wide settings are refused unless
-// allowMachine is true.
-func Try(ctx context.Context, t *topology.Topology, settings []setting.Setting, allowMachine bool) (tried []Tried,
-	err error) {
+// be made of those that the hosts accept. Of the options, AllowMachine and Install apply.
+func Try(ctx context.Context, t *topology.Topology, settings []setting.Setting, o Options) (tried []Tried, err error) {
 	b, err := hub.Start()
 	if err != nil {
 		return nil, err
 	}
 	defer b.Close()
-	l, err := lab.Up(ctx, t, b, lab.Options{AllowMachine: allowMachine})
+	l, err := lab.Up(ctx, t, b, lab.Options{AllowMachine: o.AllowMachine, Install: o.Install})
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +45,7 @@ func Try(ctx context.Context, t *topology.Topology, settings []setting.Setting, 
 		return nil, err
 	}
 	for _, s := range settings {
-		one, err := try(ctx, b, s, allowMachine)
+		one, err := try(ctx, b, s, o.AllowMachine)
 		if err != nil {
 			return nil, err
 		}

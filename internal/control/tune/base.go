@@ -146,7 +146,7 @@ func (t *Tuner) control(ctx context.Context) error {
 			asked = append(asked, setting.Setting{Host: sender,
 				Sysctl: []setting.Sysctl{{Key: setting.CongestionControl, Value: value}}})
 		}
-		tried, err := t.options.exec.try(ctx, &t.study.Topology, asked, t.options.AllowMachine)
+		tried, err := t.options.exec.try(ctx, &t.study.Topology, asked, t.options.Options)
 		if err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ type Words interface {
 
 // executor is what changes hosts: it makes settings that are reverted at once, and runs.
 type executor struct {
-	try func(context.Context, *topology.Topology, []setting.Setting, bool) ([]run.Tried, error)
+	try func(context.Context, *topology.Topology, []setting.Setting, run.Options) ([]run.Tried, error)
 	run func(context.Context, *study.Plan, notebook.Store, run.Options) (*record.Run, error)
 }
 
@@ -222,7 +222,7 @@ func (t *Tuner) probe(ctx context.Context) error {
 			settings = append(settings, l.On(h))
 		}
 	}
-	tried, err := t.options.exec.try(ctx, &t.study.Topology, settings, t.options.AllowMachine)
+	tried, err := t.options.exec.try(ctx, &t.study.Topology, settings, t.options.Options)
 	if err != nil {
 		return err
 	}

@@ -58,8 +58,8 @@ type fakeHosts struct {
 	proven []string // what was noted in runs
 }
 
-func (f *fakeHosts) try(_ context.Context, _ *topology.Topology, settings []setting.Setting, _ bool) (tried []run.Tried,
-	err error) {
+func (f *fakeHosts) try(_ context.Context, _ *topology.Topology, settings []setting.Setting, _ run.Options) (
+	tried []run.Tried, err error) {
 	f.tried = append(f.tried, settings...)
 	for _, s := range settings {
 		one := run.Tried{Setting: s, Refused: f.refuse[s.Changes()[0].Name]}

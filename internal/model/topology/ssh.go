@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// Batch returns the options with which ssh does not ask, because it has no terminal, and gives up
-// before linerate does, so that its message says why.
-func Batch() []string { return []string{"-o", "BatchMode=yes", "-o", "ConnectTimeout=20"} }
+// Batch returns the options with which ssh does not ask, because it has no terminal. Package reach adds a timeout
+// unless the user has configured one.
+func Batch() []string { return []string{"-o", "BatchMode=yes"} }
 
 // SSH returns the command prefix that executes words on a host by ssh(1), as Via of a host. The
 // host is what ssh takes, such as an alias of ssh_config(5), root@nas or ssh://root@nas:2299, or has

@@ -139,6 +139,7 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 	durationVar(flags, &f.over, 0, "over", "3s",
 		"time between the two readings of the counters; 0s: one reading, since boot")
 	f.hostFlags.define(flags, "look at")
+	defineInstall(flags, &f.install)
 	valueVar(flags, &f.failOn, oneOf(confidences...), "fail-on", "confidence", record.Likely,
 		"exit with 3 for findings that are at least so sure: certain, likely, possible")
 	flags.BoolVar(&f.plain, "plain", false,

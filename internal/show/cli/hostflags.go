@@ -22,6 +22,7 @@ import (
 type hostFlags struct {
 	hosts, via []string
 	from       inventoryFlags
+	install    reach.Install
 	flags      *pflag.FlagSet
 }
 
@@ -173,7 +174,7 @@ func (f inventoryFlags) permit(ctx context.Context, s streams, list []inventory.
 func (f hostFlags) remotes(ctx context.Context, s streams) (list []reach.Host, err error) {
 	selected, err := f.selected(ctx, s)
 	for _, h := range selected {
-		one := reach.Host{Name: h.Name, Called: h.Name, Via: h.Via}
+		one := reach.Host{Name: h.Name, Called: h.Name, Via: h.Via, Install: f.install}
 		if h.Unlisted {
 			one.Called = ""
 		}

@@ -108,6 +108,7 @@ func newLabUpCommand(s streams) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.Name, "lab", lab.DefaultName, "the lab's `name`, for lab exec and lab shell")
 	cmd.Flags().BoolVar(&trust, "trust", false, trustUsage)
+	defineInstall(cmd.Flags(), &o.Install)
 	cmd.Flags().BoolVar(&o.AllowMachine, "allow-machine-settings", false,
 		"permit settings that change more than one network namespace")
 	valueVar(cmd.Flags(), &until, oneOf("ready"), "until", "string", "",

@@ -270,6 +270,7 @@ func (f proveFlags) baseline(ctx context.Context, s streams, file string) (*reco
 // ofHosts reads two hosts like doctor, and derives the study of traffic between them.
 func (f proveFlags) ofHosts(ctx context.Context, s streams, id string) (*proof.Proof, error) {
 	const over = 3e9 // as in doctor
+	f.install = f.options.Install
 	named, err := f.remotes(ctx, s)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"net"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"linerate/internal/control/lab"
 	"linerate/internal/control/reach"
 	"linerate/internal/host/agent"
@@ -24,6 +26,13 @@ func self(node string, access message.Access) net.Conn {
 		_ = agent.Serve(context.Background(), far, agent.Options{Node: node, Access: access}) // ends with the stream
 	}()
 	return near
+}
+
+// defineInstall adds the flag for hosts that do not have linerate.
+func defineInstall(flags *pflag.FlagSet, to *reach.Install) {
+	valueVar(flags, to, oneOf(reach.Temporary, reach.Keep, reach.Never), "install", "how", string(reach.Temporary),
+		"a host without this version of linerate gets its agent over the same connection: temporary: nothing "+
+			"is left there; keep: it stays in the user's cache; never: it is not sent")
 }
 
 // hostsOfLab returns the hosts and switches of a lab that is up.

@@ -163,6 +163,7 @@ func (f *trialFlags) define(flags *pflag.FlagSet, o *run.Options, out, json stri
 	flags.BoolVar(&f.asJSON, "json", false, json)
 	flags.BoolVar(&f.wait, "wait", false, waitUsage)
 	flags.BoolVar(&f.trust, "trust", false, trustUsage)
+	defineInstall(flags, &o.Install)
 	flags.BoolVar(&o.AllowMachine, permission, false, "permit settings that change more than one network namespace")
 }
 

@@ -78,6 +78,7 @@ that equal prefixes stay equal; names of programs and interfaces stay.`,
 	flags.StringVar(&f.name, "name", "", "the host's `name` in the document (default: its host name)")
 	flags.StringVarP(&f.out, "out", "o", "", "write to a `file` instead of standard output (-)")
 	f.hostFlags.define(flags, "print the state of")
+	defineInstall(flags, &f.install)
 	flags.BoolVar(&f.plain, "plain", false,
 		"read a host that does not have linerate, with ip, ss, tc, ethtool, sysctl and dmesg")
 	f.probing.define(flags)

@@ -65,6 +65,7 @@ and the counters that drivers have of queues every 30 s.`,
 	}
 	flags := cmd.Flags()
 	f.hostFlags.define(flags, "show")
+	defineInstall(flags, &f.install)
 	flags.StringVar(&f.lab, "lab", "", "show all hosts of a lab that is up, by its `name`")
 	durationVar(flags, &f.interval, leastInterval, "interval", "1s",
 		"time between samples; with --replay: as recorded, if absent")
