@@ -23,7 +23,8 @@ build: ## bin/linerate: one static binary
 	@script/setup build
 	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags '$(LDFLAGS)' -o bin/linerate ./cmd/linerate
 	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags '$(LDFLAGS)' -o bin/linerate-agent ./cmd/agent
-	go run ./script/attach bin/linerate bin/linerate-agent
+	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -tags carried -ldflags '$(LDFLAGS)' -o bin/linerate-carried ./cmd/agent
+	go run ./script/attach bin/linerate bin/linerate-agent bin/linerate-carried
 
 demo: build ## the first question answered on this machine: about four minutes after the build
 	@script/demo

@@ -1,4 +1,5 @@
-// Command attach appends the program of a lab's hosts to linerate: attach LINERATE AGENT.
+// Command attach appends the agent of a lab's hosts, and that for hosts without linerate, to linerate: attach LINERATE
+// AGENT CARRIED.
 package main
 
 import (
@@ -9,11 +10,12 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: attach LINERATE AGENT")
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: attach LINERATE AGENT CARRIED")
 		os.Exit(2)
 	}
-	if err := attached.Append(os.Args[1], os.Args[2]); err != nil {
+	programs := map[attached.Kind]string{attached.Lab: os.Args[2], attached.Carried: os.Args[3]}
+	if err := attached.Append(os.Args[1], programs); err != nil {
 		fmt.Fprintln(os.Stderr, "attach:", err)
 		os.Exit(1)
 	}

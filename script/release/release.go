@@ -90,22 +90,26 @@ func committed() (time.Time, error) {
 	return when.UTC(), err
 }
 
-// build builds linerate and, for Linux, attaches the program of a lab's hosts to it.
+// build builds linerate and, for Linux, attaches its agents to it.
 func build(binary, version string, t target) error {
-	compile := func(to, what string) error {
+	compile := func(to, what string, tags ...string) error {
 		return inRoot("build for "+t.OS+"/"+t.Arch, []string{"CGO_ENABLED=0", "GOOS=" + t.OS, "GOARCH=" + t.Arch},
-			"build", "-trimpath", "-buildvcs=auto", "-ldflags", "-s -w -X linerate/internal/version.Version="+version,
-			"-o", to, what)
+			"build", "-trimpath", "-buildvcs=auto", "-tags", strings.Join(tags, ","), "-ldflags",
+			"-s -w -X linerate/internal/version.Version="+version, "-o", to, what)
 	}
 	if err := compile(binary, "./cmd/linerate"); err != nil || t.OS != "linux" {
 		return err
 	}
-	agent := binary + "-agent"
+	agent, carried := binary+"-agent", binary+"-carried"
 	defer os.Remove(agent)
+	defer os.Remove(carried)
 	if err := compile(agent, "./cmd/agent"); err != nil {
 		return err
 	}
-	return inRoot("attach the agent", nil, "run", "./script/attach", binary, agent)
+	if err := compile(carried, "./cmd/agent", "carried"); err != nil {
+		return err
+	}
+	return inRoot("attach the agents", nil, "run", "./script/attach", binary, agent, carried)
 }
 
 // inRoot runs the go command in the directory of linerate's module.

@@ -8,10 +8,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -43,80 +45,77 @@ var architectures = map[string]string{"x86_64": "amd64", "amd64": "amd64", "aarc
 
 // carriedFor returns the program for a host with a system and machine as uname(1) names them. It is made once.
 func carriedFor(system, machine string) (*carried, error) {
+	refuse := func(format string, args ...any) (*carried, error) {
+		return nil, &Error{Reason: Architecture, Err: fmt.Errorf(format, args...)}
+	}
 	if system != "Linux" {
-		return nil, &Error{Reason: Architecture, Err: fmt.Errorf("its system is %s (%s), and agents need Linux",
-			plain.Short(system, 20), plain.Short(machine, 20))}
+		return refuse("its system is %s (%s), and agents need Linux", plain.Short(system, 20), plain.Short(machine, 20))
 	}
 	arch := architectures[machine]
 	if arch == "" {
-		return nil, &Error{Reason: Architecture, Err: fmt.Errorf("its architecture is %s, for which linerate is not made",
-			plain.Short(machine, 20))}
+		return refuse("its architecture is %s, for which linerate is not made", plain.Short(machine, 20))
 	}
 	carriedOf.mu.Lock()
 	defer carriedOf.mu.Unlock()
 	if c := carriedOf.list[arch]; c != nil {
 		return c, nil
 	}
-	program, err := agentFor(arch)
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(program)
-	c := &carried{sum: hex.EncodeToString(sum[:]), size: len(program)}
-	var packed bytes.Buffer
-	// 19 MB become 8.1 MB in 0.25 s; the best compression saves a tenth more, and zstd no more than that (0060).
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
-	if err == nil {
-		_, err = w.Write(program)
-	}
-	if err := errors.Join(err, w.Close()); err != nil {
-		return nil, err
-	}
-	c.packed = packed.Bytes()
-	lists.Put(&carriedOf.list, arch, c)
-	return c, nil
-}
-
-// agentFor returns the program that is an agent on Linux with an architecture: what is attached to a program of
-// linerate, or else that program.
-func agentFor(arch string) ([]byte, error) {
 	own, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	if runtime.GOOS == "linux" && arch == runtime.GOARCH {
-		return agentIn("/proc/self/exe") // also after the file has been replaced
-	}
 	name := "linerate-linux-" + arch
-	var places []string
+	files := []string{filepath.Join(filepath.Dir(own), name)}
 	if dir := os.Getenv(AgentsVariable); dir != "" {
-		places = append(places, dir)
+		files = slices.Insert(files, 0, filepath.Join(dir, name))
 	}
-	for _, dir := range append(places, filepath.Dir(own)) {
-		program, err := agentIn(filepath.Join(dir, name))
+	if runtime.GOOS == "linux" && arch == runtime.GOARCH {
+		files = []string{"/proc/self/exe"} // also after the file has been replaced
+	}
+	for _, file := range files {
+		c, err := carriedIn(file, arch)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err == nil {
-			err = isAgentFor(arch, program)
-		}
 		if err != nil {
-			return nil, &Error{Reason: Architecture, Err: fmt.Errorf("its architecture is %s, and %s: %w", arch,
-				filepath.Join(dir, name), err)}
+			return refuse("its architecture is %s, and %s: %w", arch, file, err)
 		}
-		return program, nil
+		lists.Put(&carriedOf.list, arch, c)
+		return c, nil
 	}
-	return nil, &Error{Reason: Architecture, Err: fmt.Errorf(
-		"its architecture is %s, and there is no %s beside linerate or in $%s", arch, name, AgentsVariable)}
+	return refuse("its architecture is %s, and there is no %s beside linerate or in $%s", arch, name, AgentsVariable)
 }
 
-// agentIn returns the agent in a file.
-func agentIn(file string) ([]byte, error) {
-	if program, err := attached.Find(file); program != nil || err != nil {
-		return program, err
+// carriedIn returns the program in a file: what is attached to a program of linerate, or else that program.
+func carriedIn(file, arch string) (*carried, error) {
+	packed, err := attached.Packed(file)
+	if err != nil {
+		return nil, err
 	}
-	return os.ReadFile(file)
+	var program []byte
+	if packed == nil {
+		if program, err = os.ReadFile(file); err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // fails only for a level that does not exist
+		_, err = w.Write(program)
+		err, packed = errors.Join(err, w.Close()), b.Bytes()
+	} else {
+		var r *gzip.Reader
+		if r, err = gzip.NewReader(bytes.NewReader(packed)); err == nil {
+			program, err = io.ReadAll(io.LimitReader(r, largestProgram))
+		}
+	}
+	if err == nil && file != "/proc/self/exe" {
+		err = isAgentFor(arch, program)
+	}
+	sum := sha256.Sum256(program)
+	return &carried{sum: hex.EncodeToString(sum[:]), size: len(program), packed: packed}, err
 }
+
+// largestProgram bounds the program that an attached one unpacks to, in bytes.
+const largestProgram = 256 << 20
 
 // isAgentFor returns an error unless a program is linerate of this version for an architecture. The version that
 // a linker was told is not in the description of a program, and is looked for in all of it: an agent of another

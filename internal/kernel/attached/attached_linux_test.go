@@ -1,8 +1,11 @@
 package attached
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,12 +46,23 @@ func TestAttached(t *testing.T) {
 		t.Errorf("%v, %v of a program without an attached one", f, err)
 	}
 	for _, other := range []string{file(t, "other", []byte("\x7fELF, and no more")), self} {
-		if err := Append(program, other); err != nil {
+		if err := Append(program, map[Kind]string{Lab: other, Carried: self}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if info, err := os.Stat(program); err != nil || info.Size() != int64(2*len(own)+trailer) {
-		t.Errorf("%v, %v, want twice %d", info, err, len(own))
+	compressed, err := Packed(program)
+	if err != nil || len(compressed) == 0 {
+		t.Fatalf("%d bytes, %v", len(compressed), err)
+	}
+	if info, err := os.Stat(program); err != nil || info.Size() != int64(2*len(own)+len(compressed)+2*trailer) {
+		t.Errorf("%v, %v, want twice %d and %d", info, err, len(own), len(compressed))
+	}
+	r, err := gzip.NewReader(bytes.NewReader(compressed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if carried, err := io.ReadAll(r); err != nil || !bytes.Equal(carried, own) {
+		t.Errorf("%d bytes, %v, want %d", len(carried), err, len(own))
 	}
 	f, err := Open(program)
 	if f == nil || err != nil {
@@ -65,15 +79,15 @@ func TestAttached(t *testing.T) {
 // TestNotAttached: a file that only ends as one with an attached program is an error, and is not executed.
 func TestNotAttached(t *testing.T) {
 	for name, data := range map[string]string{
-		"larger than the file": "\x7fELF\x00\x00\x00\x00\x00\x00\x00\xff" + magic,
-		"no size":              "\xff\xff\xff\xff\xff\xff\xff\xff" + magic,
-		"no program":           "#!/bin/sh\x00\x00\x00\x00\x00\x00\x00\x09" + magic,
+		"larger than the file": "\x7fELF\x00\x00\x00\x00\x00\x00\x00\xff" + string(Lab),
+		"no size":              "\xff\xff\xff\xff\xff\xff\xff\xff" + string(Lab),
+		"no program":           "#!/bin/sh\x00\x00\x00\x00\x00\x00\x00\x09" + string(Lab),
 	} {
 		if f, err := Open(file(t, "x", []byte(data))); f != nil || err == nil {
 			t.Errorf("%s: %v, %v", name, f, err)
 		}
 	}
-	if err := Append(file(t, "x", nil), file(t, "y", []byte(strings.Repeat("text", 100)))); err == nil {
+	if err := Append(file(t, "x", nil), map[Kind]string{Lab: file(t, "y", []byte(strings.Repeat("text", 100)))}); err == nil {
 		t.Error("a text was attached")
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {

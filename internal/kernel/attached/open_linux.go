@@ -10,7 +10,7 @@ import (
 	"linerate/internal/kernel"
 )
 
-// Open copies the program that is attached to a file into memory, from which it can be executed by its Path while the
+// Open copies the program of a lab's hosts that is attached to a file into memory, from which it can be executed by its Path while the
 // returned file is open. The processes share its pages. It returns nil if none is attached.
 func Open(file string) (*os.File, error) {
 	f, err := os.Open(file)
@@ -18,7 +18,8 @@ func Open(file string) (*os.File, error) {
 		return nil, err
 	}
 	defer f.Close()
-	program, err := section(f)
+	found, _, err := sections(f)
+	program := found[Lab]
 	if program == nil {
 		return nil, err
 	}

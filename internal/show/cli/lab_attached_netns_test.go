@@ -37,7 +37,7 @@ func TestAttachedAgent(t *testing.T) {
 	}
 	program := filepath.Join(dir, "linerate")
 	copyProgram(t, own, program)
-	if err := attached.Append(program, agent); err != nil {
+	if err := attached.Append(program, map[attached.Kind]string{attached.Lab: agent}); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))

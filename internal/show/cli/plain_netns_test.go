@@ -23,9 +23,13 @@ import (
 // sshdPort is the port of sshd in the tests.
 const sshdPort = "2299"
 
+// sshdLog is where sshd of the tests writes.
+const sshdLog = "/run/sshd.log"
+
 // startSSHD starts sshd on the loopback of a namespace of AsRoot, for a user "plain" whose PATH has no
-// linerate. ssh knows its key under 127.0.0.1, ::1 and the alias nas, and has a key for that user.
-func startSSHD(t *testing.T) {
+// linerate. ssh knows its key under 127.0.0.1, ::1 and the alias nas, and has a key for that user. sshd has further
+// lines of configuration.
+func startSSHD(t *testing.T, further ...string) {
 	t.Helper()
 	sshd := kerneltest.Program(t, "sshd")
 	kerneltest.Needs(t, "ssh", "ssh-keygen")
@@ -62,17 +66,15 @@ func startSSHD(t *testing.T) {
 		return strings.TrimSpace(string(text))
 	}
 	write("/run/keys/plain", public("/root/user.pub"))
-	write("/run/sshd_config", "Port "+sshdPort, "ListenAddress 127.0.0.1", "ListenAddress 127.0.0.2",
+	write("/run/sshd_config", append([]string{"Port " + sshdPort, "ListenAddress 127.0.0.1", "ListenAddress 127.0.0.2",
 		"ListenAddress ::1", "HostKey /run/host", "AuthorizedKeysFile /run/keys/%u", "PasswordAuthentication no",
-		"KbdInteractiveAuthentication no", "UsePAM no", "PidFile none")
+		"KbdInteractiveAuthentication no", "UsePAM no", "PidFile none", "MaxStartups 100"}, further...)...)
 	words := strings.Fields(public("/run/host.pub"))
 	key := words[0] + " " + words[1]
 	write("/root/.ssh/config", "Host nas", "HostName 127.0.0.1", "Port "+sshdPort, "User plain", "Host *",
 		"IdentityFile /root/user", "UserKnownHostsFile /root/known", "GlobalKnownHostsFile none")
 	write("/root/known", "[127.0.0.1]:"+sshdPort+" "+key, "[::1]:"+sshdPort+" "+key)
-	var log bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), sshd, "-D", "-e", "-f", "/run/sshd_config")
-	cmd.Stderr = &log
+	cmd := exec.CommandContext(t.Context(), sshd, "-D", "-E", sshdLog, "-f", "/run/sshd_config")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,8 @@ func startSSHD(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if t.Failed() {
-			t.Logf("sshd: %s", &log)
+			log, _ := os.ReadFile(sshdLog)
+			t.Logf("sshd: %s", log)
 		}
 	})
 	kerneltest.Await(t, "sshd listens", func() bool {
@@ -92,8 +95,8 @@ func startSSHD(t *testing.T) {
 	})
 }
 
-// TestHostWithoutLinerate: a host that has never had linerate is read by its own tools over ssh, and
-// verbs that need linerate there name that way.
+// TestHostWithoutLinerate: a host that has never had linerate is read by its own tools over ssh. Verbs that need
+// linerate there, and may not carry it there, say so.
 func TestHostWithoutLinerate(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.AsRoot(t, func(t *testing.T) {
@@ -102,9 +105,9 @@ func TestHostWithoutLinerate(t *testing.T) {
 		kerneltest.Do(t, "sysctl", "-qw", "net.ipv4.tcp_sack=0")
 		dir, host := t.TempDir(), "plain@127.0.0.1:"+sshdPort
 		for _, args := range [][]string{{"doctor"}, {"top", "--once"}, {"prove", "sack-off"}, {"snapshot"}} {
-			out, _ := command(t, t.Context(), dir, append(args, "--host", host)...).CombinedOutput()
+			out, _ := command(t, t.Context(), dir, append(args, "--install", "never", "--host", host)...).CombinedOutput()
 			for _, want := range []string{"exit status 127", "linerate is not on the PATH there",
-				"linerate doctor --host " + host + " --plain"} {
+				"leave out --install never"} {
 				if !bytes.Contains(out, []byte(want)) {
 					t.Errorf("%s: want %q in\n%s", args[0], want, out)
 				}
@@ -186,7 +189,7 @@ func TestReasonsOfSSH(t *testing.T) {
 				}
 			}
 		}
-		out, _ := command(t, t.Context(), dir, "doctor", "--host", "nas").CombinedOutput()
+		out, _ := command(t, t.Context(), dir, "doctor", "--install", "never", "--host", "nas").CombinedOutput()
 		if want := "may not execute linerate"; !bytes.Contains(out, []byte(want)) {
 			t.Errorf("want %q in\n%s", want, fmt.Sprint(string(out)))
 		}
