@@ -221,7 +221,7 @@ func (b *Bus) Hellos(ctx context.Context, nodes []string) (map[string]message.He
 		case <-a.announced:
 			hello, err = a.hello, a.unreadable
 		case <-a.ended:
-			err = &Error{node, "hello", Coded(message.Gone, errEarly)}
+			err = &Error{node, "hello", Coded(message.Gone, ErrEarly)}
 			if errors.Is(a.why, ErrNotAnAgent) {
 				err = &Error{node, "hello", Coded(message.Gone, a.why)}
 			}

@@ -22,7 +22,8 @@ var ErrNotAnAgent = errors.New("the stream does not begin as an agent's does")
 
 var errUnanswered = errors.New("the agent does not answer this request")
 
-var errEarly = errors.New("the agent ended before it was ready")
+// ErrEarly means that an agent ended before its first message.
+var ErrEarly = errors.New("the agent ended before it was ready")
 
 // Error is a failed request to an agent. errors.Is finds the code of Err, and the cause if
 // the caller's context ended.

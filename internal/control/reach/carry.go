@@ -152,7 +152,7 @@ func (h *heard) line() ([]string, error) {
 		case h.before > mostBefore, errors.Is(err, io.EOF) && h.before > 0 && !h.any:
 			return nil, h.notTheScript()
 		case errors.Is(err, io.EOF):
-			return nil, bus.Coded(message.Gone, errors.New("the command ended before it started an agent"))
+			return nil, bus.Coded(message.Gone, bus.ErrEarly)
 		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
 			return nil, bus.Coded(message.Gone, err)
 		}

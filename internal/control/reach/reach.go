@@ -78,13 +78,23 @@ type Reached struct {
 	noShell bool     // there is none that brings the agent
 }
 
+// otherErrors is how long further hosts are waited for once one of all that are needed is not reached: many are
+// not reached for one reason.
+const otherErrors = 5 * time.Second
+
+var errGivenUp = errors.New("another host was not reached")
+
 // starting has an element for each host of a command that is being reached.
 var starting = make(chan struct{}, 32)
 
 // Start reaches all hosts, at most 32 at the same time, and attaches them to b. The error joins an *Error for each
-// host that was not reached, in the order of the list; the other hosts are returned nevertheless. End ends their agents.
+// host that was not reached, in the order of the list; the other hosts are returned nevertheless. To change hosts, all
+// are needed: soon after one is not reached, those that have not answered are given up, without an error each. End ends
+// the agents.
 func Start(ctx context.Context, b *bus.Bus, list []Host, p Purpose, o Options) (*Hosts, error) {
 	all, errs := make([]*Reached, len(list)), make([]error, len(list))
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	var waiting sync.WaitGroup
 	for i, one := range list {
 		if one.Node == "" {
@@ -95,7 +105,11 @@ func Start(ctx context.Context, b *bus.Bus, list []Host, p Purpose, o Options) (
 		}
 		r := &Reached{Host: one, bus: b, purpose: p}
 		all[i] = r
-		waiting.Go(func() { errs[i] = r.failed(ctx, r.reach(ctx, o)) })
+		waiting.Go(func() {
+			if errs[i] = r.failed(ctx, r.reach(ctx, o)); errs[i] != nil && p == Change {
+				time.AfterFunc(otherErrors, func() { giveUp(errGivenUp) })
+			}
+		})
 	}
 	waiting.Wait()
 	h, lost := &Hosts{bus: b, purpose: p}, &Hosts{}
@@ -104,6 +118,9 @@ func Start(ctx context.Context, b *bus.Bus, list []Host, p Purpose, o Options) (
 			h.list = append(h.list, r)
 		} else {
 			lost.list = append(lost.list, r)
+		}
+		if errors.Is(errs[i], errGivenUp) {
+			errs[i] = nil
 		}
 	}
 	lost.End()
