@@ -45,8 +45,8 @@ var bareTools = []string{"sh", "uname", "head", "mktemp", "rm", "chmod", "cat", 
 
 // startHost starts sshd for further users of this machine, which is the host: root; plain, who may not use sudo;
 // admin, who may; nokey, who has a password; bare, who has few programs; arm, whose machine is another. The directories
-// where users write are its own, and the conductor is outside of them. It returns the conductor's directory.
-func startHost(t *testing.T) (dir string) {
+// where users write are its own, as far as they are named, and the conductor is outside of them. It returns the conductor's directory.
+func startHost(t *testing.T, writable ...string) (dir string) {
 	t.Helper()
 	kerneltest.Needs(t, "sudo", "python3")
 	startSSHD(t, "Match User nokey", "PasswordAuthentication yes", "Match User bare", "SetEnv PATH=/run/bare",
@@ -82,7 +82,7 @@ func startHost(t *testing.T) (dir string) {
 			t.Fatal(err)
 		}
 	}
-	for _, place := range []string{"/tmp", "/dev/shm"} {
+	for _, place := range writable {
 		kerneltest.Do(t, "mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", place)
 	}
 	key, err := os.ReadFile("/run/keys/plain")
@@ -147,18 +147,21 @@ Port 2299
 	return dir
 }
 
-// leftOn lists the files where users of the host write, and its processes: those in the mount namespace of the test,
-// but the test, sshd and what the test has running.
-func leftOn(t *testing.T, but ...int) (list []string) {
+// leftOn lists the files where users of the host write, and its processes: those in the mount namespace of the test
+// and in the namespaces of its hosts, but the test and sshd.
+func leftOn(t *testing.T) (list []string) {
 	t.Helper()
-	for _, dir := range []string{"/tmp", "/dev/shm", "/run/user", "/run/home", "/run/homes", "/root/.cache",
+	for _, dir := range []string{"/tmp/linerate.*", "/dev/shm", "/run/user", "/run/home", "/run/homes", "/root/.cache",
 		"/var/lib/linerate", "/root/.local"} {
-		_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-			if err == nil && !d.IsDir() {
-				list = append(list, path)
-			}
-			return nil
-		})
+		matches, _ := filepath.Glob(dir)
+		for _, dir := range matches {
+			_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+				if err == nil && !d.IsDir() {
+					list = append(list, path)
+				}
+				return nil
+			})
+		}
 	}
 	own, err := os.Readlink("/proc/self/ns/mnt")
 	if err != nil {
@@ -170,8 +173,8 @@ func leftOn(t *testing.T, but ...int) (list []string) {
 	}
 	for _, process := range all {
 		pid, _ := strconv.Atoi(filepath.Base(process))
-		if mnt, err := os.Readlink(process + "/ns/mnt"); err != nil || mnt != own || pid == os.Getpid() ||
-			slices.Contains(but, pid) {
+		mnt, err := os.Readlink(process + "/ns/mnt")
+		if err != nil || mnt != own && !ofHost(process) || pid == os.Getpid() {
 			continue
 		}
 		words, _ := os.ReadFile(process + "/cmdline")
@@ -222,7 +225,7 @@ func TestCarried(t *testing.T) {
 	kerneltest.Parallel(t)
 	agentProgram(t)
 	kerneltest.AsRoot(t, func(t *testing.T) {
-		dir := startHost(t)
+		dir := startHost(t, "/dev/shm", "/var/lib", "/tmp")
 		before := leftOn(t)
 		port := ":" + sshdPort
 		const prefix = "ssh -p " + sshdPort + " "
