@@ -10,13 +10,13 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/science/mesh"
-	"linerate/internal/science/sciencetest"
+	"linerate/internal/science/mesh/meshtest"
 )
 
 // meshRow is a mesh that is simulated: with triage of so many rounds, or so many passes of shifts.
 type meshRow struct {
 	name           string
-	mesh           sciencetest.Mesh
+	mesh           meshtest.Mesh
 	triage, passes int
 	// least is the share of meshes in which each fault has to be named; 0: what is found is only shown.
 	least float64
@@ -39,7 +39,7 @@ func (r meshRow) simulate(meshes int) (t meshTally) {
 		in := r.mesh.Measure(random, hosts, plan)
 		first := mesh.Conclude(in)
 		last := first
-		again := sciencetest.Pack(mesh.Again(in, first))
+		again := meshtest.Pack(mesh.Again(in, first))
 		if len(again) > 0 {
 			last = mesh.Confirm(in, r.mesh.Measure(random, hosts, again), first)
 		}

@@ -5,74 +5,74 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/sciencetest"
+	"linerate/internal/science/mesh/meshtest"
 )
 
 // busyMesh has flows on few uplinks and other traffic; calmMesh has little noise; hashMesh has two flows
 // a pair on links of which each carries a host, so that most pairs share one.
 var (
-	busyMesh = sciencetest.Mesh{Hosts: 500, PerRack: 20, Flows: 4, Links: 4, Headroom: 1.5, Noise: 0.01,
+	busyMesh = meshtest.Mesh{Hosts: 500, PerRack: 20, Flows: 4, Links: 4, Headroom: 1.5, Noise: 0.01,
 		HostNoise: 0.01, Load: 0.1, Missing: 0.05, BadRounds: 0.05}
-	calmMesh = sciencetest.Mesh{Hosts: 12, Noise: 0.005, HostNoise: 0.005}
-	hashMesh = sciencetest.Mesh{Hosts: 500, PerRack: 20, Flows: 2, Links: 20, Headroom: 1, Noise: 0.01,
+	calmMesh = meshtest.Mesh{Hosts: 12, Noise: 0.005, HostNoise: 0.005}
+	hashMesh = meshtest.Mesh{Hosts: 500, PerRack: 20, Flows: 2, Links: 20, Headroom: 1, Noise: 0.01,
 		HostNoise: 0.01, Load: 0.05, Missing: 0.05}
-	latencies = sciencetest.Mesh{Hosts: 64, PerRack: 16, Noise: 0.15, HostNoise: 0.05, Load: 0.1, Missing: 0.05,
+	latencies = meshtest.Mesh{Hosts: 64, PerRack: 16, Noise: 0.15, HostNoise: 0.05, Load: 0.1, Missing: 0.05,
 		Latency: true}
 )
 
-func sized(m sciencetest.Mesh, hosts, perRack int) sciencetest.Mesh {
+func sized(m meshtest.Mesh, hosts, perRack int) meshtest.Mesh {
 	m.Hosts, m.PerRack = hosts, perRack
 	return m
 }
 
-func faulty(m sciencetest.Mesh, faults ...sciencetest.MeshFault) sciencetest.Mesh {
+func faulty(m meshtest.Mesh, faults ...meshtest.MeshFault) meshtest.Mesh {
 	m.Faults = faults
 	return m
 }
 
-func designed(m sciencetest.Mesh, rate float64, hosts int) sciencetest.Mesh {
+func designed(m meshtest.Mesh, rate float64, hosts int) meshtest.Mesh {
 	for range hosts {
 		m.Rates = append(m.Rates, rate)
 	}
 	return m
 }
 
-func capped(f sciencetest.MeshFault) sciencetest.MeshFault {
+func capped(f meshtest.MeshFault) meshtest.MeshFault {
 	f.Cap = true
 	return f
 }
 
-func lossy(f sciencetest.MeshFault) sciencetest.MeshFault {
+func lossy(f meshtest.MeshFault) meshtest.MeshFault {
 	f.Noisy = true
 	return f
 }
 
 // ofHost is a fault of h7.
-func ofHost(kind string, share float64) sciencetest.MeshFault {
-	return sciencetest.MeshFault{MeshSuspect: record.MeshSuspect{Kind: kind, Host: "h7"}, Share: share}
+func ofHost(kind string, share float64) meshtest.MeshFault {
+	return meshtest.MeshFault{MeshSuspect: record.MeshSuspect{Kind: kind, Host: "h7"}, Share: share}
 }
 
-func between(kind, from, to string, share float64) sciencetest.MeshFault {
-	return sciencetest.MeshFault{MeshSuspect: record.MeshSuspect{Kind: kind, From: from, To: to}, Share: share}
+func between(kind, from, to string, share float64) meshtest.MeshFault {
+	return meshtest.MeshFault{MeshSuspect: record.MeshSuspect{Kind: kind, From: from, To: to}, Share: share}
 }
 
 var (
 	sends, receives, both = record.MeshSends, record.MeshReceives, record.MeshHost
-	second                = sciencetest.MeshFault{MeshSuspect: record.MeshSuspect{Kind: sends, Host: "h9"}, Share: 0.7}
+	second                = meshtest.MeshFault{MeshSuspect: record.MeshSuspect{Kind: sends, Host: "h9"}, Share: 0.7}
 )
 
 // everyFault is a mesh with each fault. What least says not of is for the eye: one pair of triage that
 // is slow cannot be told from others, and a rate that is at most 80 % is no fault where links give less.
-func everyFault(name string, m sciencetest.Mesh, triage, passes, heavy int, least float64) (list []meshRow) {
-	add := func(what string, least float64, faults ...sciencetest.MeshFault) {
+func everyFault(name string, m meshtest.Mesh, triage, passes, heavy int, least float64) (list []meshRow) {
+	add := func(what string, least float64, faults ...meshtest.MeshFault) {
 		list = append(list, meshRow{name: name + ", " + what, mesh: faulty(m, faults...), triage: triage, passes: passes,
 			least: least, heavy: heavy, short: m.Hosts < 500})
 	}
 	add("no fault", 0)
-	for _, f := range []sciencetest.MeshFault{ofHost(receives, 0.8), capped(ofHost(sends, 0.8))} {
+	for _, f := range []meshtest.MeshFault{ofHost(receives, 0.8), capped(ofHost(sends, 0.8))} {
 		add(describe(f), least, f)
 	}
-	for _, f := range []sciencetest.MeshFault{ofHost(both, 0.5), ofHost(receives, 0.1), ofHost(both, 0),
+	for _, f := range []meshtest.MeshFault{ofHost(both, 0.5), ofHost(receives, 0.1), ofHost(both, 0),
 		lossy(ofHost(sends, 0.2))} {
 		add(describe(f), 0.95, f)
 	}
@@ -91,7 +91,7 @@ func everyFault(name string, m sciencetest.Mesh, triage, passes, heavy int, leas
 	return list
 }
 
-func describe(f sciencetest.MeshFault) string {
+func describe(f meshtest.MeshFault) string {
 	what := map[string]string{sends: "sends", receives: "receives", both: "both directions"}[f.Kind]
 	text := fmt.Sprintf("a host %s %.0f %%", what, 100*f.Share)
 	if f.Cap {
@@ -129,4 +129,4 @@ var meshRows = slices.Concat(
 			triage: 10, least: 0.95, short: true},
 	})
 
-var quarter = sciencetest.MeshFault{MeshSuspect: record.MeshSuspect{Kind: record.MeshReceives, Host: "h2"}, Share: 0.25}
+var quarter = meshtest.MeshFault{MeshSuspect: record.MeshSuspect{Kind: record.MeshReceives, Host: "h2"}, Share: 0.25}

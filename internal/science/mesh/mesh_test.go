@@ -9,18 +9,18 @@ import (
 	plan "linerate/internal/model/mesh"
 	"linerate/internal/model/record"
 	"linerate/internal/science/mesh"
-	"linerate/internal/science/sciencetest"
+	"linerate/internal/science/mesh/meshtest"
 )
 
 // calm is a mesh with little noise, of which each pair was measured.
-func calm(hosts, perRack int, faults ...sciencetest.MeshFault) mesh.Input {
-	m := sciencetest.Mesh{Hosts: hosts, PerRack: perRack, Noise: 0.005, HostNoise: 0.005, Faults: faults}
+func calm(hosts, perRack int, faults ...meshtest.MeshFault) mesh.Input {
+	m := meshtest.Mesh{Hosts: hosts, PerRack: perRack, Noise: 0.005, HostNoise: 0.005, Faults: faults}
 	random := rand.New(rand.NewPCG(1, 2))
 	return m.Measure(random, m.Draw(random), m.Shifts(1))
 }
 
-func slow(kind, host string, share float64) sciencetest.MeshFault {
-	return sciencetest.MeshFault{MeshSuspect: record.MeshSuspect{Kind: kind, Host: host}, Share: share}
+func slow(kind, host string, share float64) meshtest.MeshFault {
+	return meshtest.MeshFault{MeshSuspect: record.MeshSuspect{Kind: kind, Host: host}, Share: share}
 }
 
 // only fails unless a conclusion has these suspects: "receives h7".
@@ -89,7 +89,7 @@ func TestUntold(t *testing.T) {
 	if c.Untold != record.MeshFewPairsUntold || c.NeedRounds < 3 || len(c.Candidates) == 0 {
 		t.Errorf("three hosts: %q, %d rounds, candidates %+v", c.Untold, c.NeedRounds, c.Candidates)
 	}
-	var half []sciencetest.MeshFault
+	var half []meshtest.MeshFault
 	for i := range 6 {
 		half = append(half, slow(record.MeshHost, fmt.Sprintf("h%d", i+1), 0.5))
 	}
@@ -154,11 +154,11 @@ func TestChance(t *testing.T) {
 
 // TestAgain: further rounds decide, by their data alone.
 func TestAgain(t *testing.T) {
-	m := sciencetest.Mesh{Hosts: 64, PerRack: 16, Noise: 0.01, HostNoise: 0.01}
+	m := meshtest.Mesh{Hosts: 64, PerRack: 16, Noise: 0.01, HostNoise: 0.01}
 	random := rand.New(rand.NewPCG(3, 4))
 	hosts := m.Draw(random)
 	healthy := m.Measure(random, hosts, m.Triage(random, 10))
-	m.Faults = []sciencetest.MeshFault{slow(record.MeshReceives, "h7", 0.5)}
+	m.Faults = []meshtest.MeshFault{slow(record.MeshReceives, "h7", 0.5)}
 	ill := m.Measure(random, hosts, m.Triage(random, 10))
 	c := mesh.Conclude(ill)
 	only(t, c, "receives h7")
@@ -174,7 +174,7 @@ func TestAgain(t *testing.T) {
 	if own < 8 || len(wanted) < 3*own {
 		t.Errorf("%d pairs of %d with h7", own, len(wanted))
 	}
-	again := m.Measure(random, hosts, sciencetest.Pack(wanted))
+	again := m.Measure(random, hosts, meshtest.Pack(wanted))
 	confirmed := mesh.Confirm(ill, again, c)
 	only(t, confirmed, "receives h7")
 	if s := confirmed.Suspects[0]; !s.Confirmed || s.P != c.Suspects[0].P || s.Again.P > mesh.Level ||
@@ -186,7 +186,7 @@ func TestAgain(t *testing.T) {
 			confirmed.Suspects[0].Again.P)
 	}
 	m.Faults = nil
-	gone := mesh.Confirm(ill, m.Measure(random, hosts, sciencetest.Pack(wanted)), c)
+	gone := mesh.Confirm(ill, m.Measure(random, hosts, meshtest.Pack(wanted)), c)
 	if s := gone.Suspects[0]; s.Confirmed || s.Again == nil {
 		t.Errorf("healthy again: %+v", s)
 	}

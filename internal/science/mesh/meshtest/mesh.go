@@ -1,4 +1,5 @@
-package sciencetest
+// Package meshtest simulates measurements between many hosts.
+package meshtest
 
 import (
 	"fmt"
