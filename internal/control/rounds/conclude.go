@@ -13,19 +13,19 @@ import (
 	"linerate/internal/model/netstate"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
-	judge "linerate/internal/science/mesh"
+	"linerate/internal/science/suspects"
 )
 
 // conclude fills in what the rounds say.
 func (c *conductor) conclude() {
 	m, before := c.run.Mesh, c.run.Mesh.Conclusion
-	planned, added := judge.Of(c.run)
+	planned, added := suspects.Of(c.run)
 	if m.Conclusion = nil; len(planned.Observations) == 0 {
 		return
 	}
-	says := judge.Conclude(planned)
+	says := suspects.Conclude(planned)
 	if len(added.Observations) > 0 {
-		says = judge.Confirm(planned, added, says)
+		says = suspects.Confirm(planned, added, says)
 	}
 	if before != nil { // its hosts were looked at
 		for i := range says.Suspects {
@@ -51,8 +51,8 @@ func (c *conductor) again(ctx context.Context) (more bool, _ error) {
 		return false, nil
 	}
 	if len(m.Again) == 0 {
-		planned, _ := judge.Of(c.run)
-		wanted := judge.Again(planned, *m.Conclusion)
+		planned, _ := suspects.Of(c.run)
+		wanted := suspects.Again(planned, *m.Conclusion)
 		wanted = slices.DeleteFunc(wanted, func(p mesh.Pair) bool {
 			return c.agents[p[0]] == nil || c.agents[p[1]] == nil
 		})

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/mesh"
-	"linerate/internal/science/mesh/meshtest"
+	"linerate/internal/science/suspects"
+	"linerate/internal/science/suspects/meshtest"
 )
 
 // meshRow is a mesh that is simulated: with triage of so many rounds, or so many passes of shifts.
@@ -37,11 +37,11 @@ func (r meshRow) simulate(meshes int) (t meshTally) {
 			plan = r.mesh.Triage(random, r.triage)
 		}
 		in := r.mesh.Measure(random, hosts, plan)
-		first := mesh.Conclude(in)
+		first := suspects.Conclude(in)
 		last := first
-		again := meshtest.Pack(mesh.Again(in, first))
+		again := meshtest.Pack(suspects.Again(in, first))
 		if len(again) > 0 {
-			last = mesh.Confirm(in, r.mesh.Measure(random, hosts, again), first)
+			last = suspects.Confirm(in, r.mesh.Measure(random, hosts, again), first)
 		}
 		t.meshes++
 		t.rounds += len(again)
@@ -76,7 +76,7 @@ func hash(name string) (h uint64) {
 }
 
 // falseMeshes is the share of meshes that may name what is no fault.
-const falseMeshes = mesh.Level
+const falseMeshes = suspects.Level
 
 // wrong says what is further from what is required than chance explains: three standard errors.
 func (r meshRow) wrong(t meshTally) (list []string) {

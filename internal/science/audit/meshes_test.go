@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/mesh/meshtest"
+	"linerate/internal/science/suspects/meshtest"
 )
 
 // busyMesh has flows on few uplinks and other traffic; calmMesh has little noise; hashMesh has two flows

@@ -6,7 +6,7 @@ import (
 	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/science/mesh"
+	"linerate/internal/science/suspects"
 )
 
 // cuts are the ratios to the median of their kind below which pairs are taken for slow: that with the most
@@ -16,7 +16,7 @@ var cuts = []float64{0.8, 0.6, 0.45, 0.3, 0.2, 0.1}
 // Mesh returns the links between switches or routers that explain slow pairs of a mesh, besides its suspects:
 // what hosts that are suspects send or receive is left out. It returns an error if the topology does not
 // have a host of the mesh, or no path between two of them.
-func Mesh(t *topology.Topology, in mesh.Input, c record.MeshConclusion) (made []record.MeshSuspect, err error) {
+func Mesh(t *topology.Topology, in suspects.Input, c record.MeshConclusion) (made []record.MeshSuspect, err error) {
 	pairs, values := judged(in, c)
 	var list []Suspect
 	g, most := newGraph(t), 0.0
@@ -53,7 +53,7 @@ func Mesh(t *topology.Topology, in mesh.Input, c record.MeshConclusion) (made []
 }
 
 // judged returns the pairs of a mesh, and what is usual between racks in the unit of the metric.
-func judged(in mesh.Input, c record.MeshConclusion) (pairs []Pair, usual float64) {
+func judged(in suspects.Input, c record.MeshConclusion) (pairs []Pair, usual float64) {
 	type kind struct {
 		across bool
 		limit  float64
@@ -63,11 +63,11 @@ func judged(in mesh.Input, c record.MeshConclusion) (pairs []Pair, usual float64
 		sends[s.Host] = sends[s.Host] || s.Kind == record.MeshSends || s.Kind == record.MeshHost
 		receives[s.Host] = receives[s.Host] || s.Kind == record.MeshReceives || s.Kind == record.MeshHost
 	}
-	of := func(o mesh.Observation) kind {
+	of := func(o suspects.Observation) kind {
 		a, b := in.Hosts[o.From].Rack, in.Hosts[o.To].Rack
 		return kind{a != b, o.Limit}
 	}
-	known := func(o mesh.Observation) bool {
+	known := func(o suspects.Observation) bool {
 		return !o.Failed && o.Value > 0 && !sends[in.Hosts[o.From].Name] && !receives[in.Hosts[o.To].Name]
 	}
 	all := map[kind][]float64{}

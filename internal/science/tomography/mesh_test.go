@@ -11,12 +11,12 @@ import (
 	plan "linerate/internal/model/mesh"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/science/mesh"
+	"linerate/internal/science/suspects"
 )
 
 // shared are rounds of permutations in a fabric whose uplinks together carry as much as the hosts of a leaf:
 // flows that a hash places on the same link share it. slow carries a part of what the others do.
-func (c clos) shared(r *rand.Rand, rounds int, slow topology.End, part, noise float64) (in mesh.Input) {
+func (c clos) shared(r *rand.Rand, rounds int, slow topology.End, part, noise float64) (in suspects.Input) {
 	n := c.leaves * c.hosts
 	for l := range c.leaves {
 		for h := range c.hosts {
@@ -47,7 +47,7 @@ func (c clos) shared(r *rand.Rand, rounds int, slow topology.End, part, noise fl
 				rate = min(rate, each/float64(used[paths[a][i]]))
 			}
 			rate *= math.Exp(noise * r.NormFloat64())
-			in.Observations = append(in.Observations, mesh.Observation{Round: round, From: a, To: b,
+			in.Observations = append(in.Observations, suspects.Observation{Round: round, From: a, To: b,
 				Value: 9.4e9 * rate,
 				Limit: 9.42e9})
 		}

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/model/mesh"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
-	science "linerate/internal/science/mesh"
 	"linerate/internal/science/stats"
+	"linerate/internal/science/suspects"
 	"linerate/internal/show/number"
 	"linerate/internal/show/words"
 )
@@ -38,7 +38,7 @@ type MeshPair struct {
 
 // NewMesh arranges a run that is a mesh.
 func NewMesh(run *record.Run) *Mesh {
-	planned, added := science.Of(run)
+	planned, added := suspects.Of(run)
 	m := &Mesh{Run: run, Hosts: slices.Clone(planned.Hosts), Latency: planned.Latency}
 	slices.SortStableFunc(m.Hosts, func(a, b mesh.Host) int {
 		return cmp.Or(words.Natural(a.Rack, b.Rack), words.Natural(a.Name, b.Name))

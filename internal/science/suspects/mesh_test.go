@@ -1,4 +1,4 @@
-package mesh_test
+package suspects_test
 
 import (
 	"fmt"
@@ -8,12 +8,12 @@ import (
 
 	plan "linerate/internal/model/mesh"
 	"linerate/internal/model/record"
-	"linerate/internal/science/mesh"
-	"linerate/internal/science/mesh/meshtest"
+	"linerate/internal/science/suspects"
+	"linerate/internal/science/suspects/meshtest"
 )
 
 // calm is a mesh with little noise, of which each pair was measured.
-func calm(hosts, perRack int, faults ...meshtest.MeshFault) mesh.Input {
+func calm(hosts, perRack int, faults ...meshtest.MeshFault) suspects.Input {
 	m := meshtest.Mesh{Hosts: hosts, PerRack: perRack, Noise: 0.005, HostNoise: 0.005, Faults: faults}
 	random := rand.New(rand.NewPCG(1, 2))
 	return m.Measure(random, m.Draw(random), m.Shifts(1))
@@ -41,7 +41,7 @@ func only(t *testing.T, c record.MeshConclusion, want ...string) {
 }
 
 func TestOneReceiver(t *testing.T) {
-	c := mesh.Conclude(calm(12, 0, slow(record.MeshReceives, "h7", 0.25)))
+	c := suspects.Conclude(calm(12, 0, slow(record.MeshReceives, "h7", 0.25)))
 	only(t, c, "receives h7")
 	if s := c.Suspects[0]; math.Abs(s.Ratio-0.25) > 0.01 || s.Low > s.Ratio || s.High < s.Ratio || s.Pairs != 11 ||
 		s.P > c.Level {
@@ -59,18 +59,18 @@ func TestOneReceiver(t *testing.T) {
 func TestSlowestPart(t *testing.T) {
 	a, b := slow(record.MeshSends, "h3", 0.3), slow(record.MeshReceives, "h5", 0.6)
 	a.Cap, b.Cap = true, true
-	only(t, mesh.Conclude(calm(12, 0, a, b)), "sends h3", "receives h5")
+	only(t, suspects.Conclude(calm(12, 0, a, b)), "sends h3", "receives h5")
 }
 
 func TestFails(t *testing.T) {
-	c := mesh.Conclude(calm(12, 0, slow(record.MeshHost, "h7", 0)))
+	c := suspects.Conclude(calm(12, 0, slow(record.MeshHost, "h7", 0)))
 	only(t, c, "host h7")
 	if s := c.Suspects[0]; s.Ratio != 0 || s.Value != 0 || c.Failed != 22 {
 		t.Errorf("%+v, %d failed", s, c.Failed)
 	}
 	one := calm(12, 0)
 	one.Observations[5].Failed = true
-	c = mesh.Conclude(one)
+	c = suspects.Conclude(one)
 	only(t, c)
 	o := one.Observations[5]
 	if from := one.Hosts[o.From].Name; len(c.Candidates) != 1 || c.Candidates[0].From != from || c.Failed != 1 ||
@@ -80,11 +80,11 @@ func TestFails(t *testing.T) {
 }
 
 func TestUntold(t *testing.T) {
-	if c := mesh.Conclude(calm(2, 0, slow(record.MeshSends, "h1", 0.2))); c.Untold != record.MeshFewHostsUntold {
+	if c := suspects.Conclude(calm(2, 0, slow(record.MeshSends, "h1", 0.2))); c.Untold != record.MeshFewHostsUntold {
 		t.Errorf("two hosts: %q", c.Untold)
 	}
 	in := calm(3, 0, slow(record.MeshReceives, "h2", 0.25))
-	c := mesh.Conclude(in)
+	c := suspects.Conclude(in)
 	only(t, c)
 	if c.Untold != record.MeshFewPairsUntold || c.NeedRounds < 3 || len(c.Candidates) == 0 {
 		t.Errorf("three hosts: %q, %d rounds, candidates %+v", c.Untold, c.NeedRounds, c.Candidates)
@@ -93,8 +93,8 @@ func TestUntold(t *testing.T) {
 	for i := range 6 {
 		half = append(half, slow(record.MeshHost, fmt.Sprintf("h%d", i+1), 0.5))
 	}
-	only(t, mesh.Conclude(calm(12, 0, half...)))
-	if c := mesh.Conclude(mesh.Input{}); c.Pairs != 0 || c.Suspects != nil {
+	only(t, suspects.Conclude(calm(12, 0, half...)))
+	if c := suspects.Conclude(suspects.Input{}); c.Pairs != 0 || c.Suspects != nil {
 		t.Errorf("nothing: %+v", c)
 	}
 }
@@ -102,9 +102,9 @@ func TestUntold(t *testing.T) {
 // TestNegotiated: a limit that one host has is no excuse, and one that several have is their design.
 func TestNegotiated(t *testing.T) {
 	in := calm(12, 0)
-	limited := func(hosts ...int) mesh.Input {
+	limited := func(hosts ...int) suspects.Input {
 		in := in
-		in.Hosts, in.Observations = append([]plan.Host{}, in.Hosts...), append([]mesh.Observation{}, in.Observations...)
+		in.Hosts, in.Observations = append([]plan.Host{}, in.Hosts...), append([]suspects.Observation{}, in.Observations...)
 		for _, h := range hosts {
 			for i, o := range in.Observations {
 				if o.From == h || o.To == h {
@@ -115,12 +115,12 @@ func TestNegotiated(t *testing.T) {
 		}
 		return in
 	}
-	c := mesh.Conclude(limited(6))
+	c := suspects.Conclude(limited(6))
 	only(t, c, "host h7")
 	if s := c.Suspects[0]; s.Limit != 0.471e10 || c.TypicalLimit != 0.942e10 {
 		t.Errorf("limit %g, typical %g", s.Limit, c.TypicalLimit)
 	}
-	c = mesh.Conclude(limited(6, 7, 8, 9))
+	c = suspects.Conclude(limited(6, 7, 8, 9))
 	only(t, c)
 	if len(c.Limits) != 2 || c.TypicalHosts != 12 {
 		t.Errorf("%+v, %d typical", c.Limits, c.TypicalHosts)
@@ -136,20 +136,20 @@ func TestChance(t *testing.T) {
 			in.Observations[i].Value /= 2
 		}
 	}
-	c := mesh.Conclude(in)
+	c := suspects.Conclude(in)
 	only(t, c)
 	if c.Chance == nil || len(c.Chance.Shares) != 1 || c.Chance.Shares[0] != 0.5 || math.Abs(c.Chance.Pairs-1./3) > 0.05 {
 		t.Errorf("%+v", c.Chance)
 	}
-	if in.Flows, in.Links = 2, 2; mesh.Conclude(in).Chance.Least != 0.5 {
-		t.Errorf("%+v", mesh.Conclude(in).Chance)
+	if in.Flows, in.Links = 2, 2; suspects.Conclude(in).Chance.Least != 0.5 {
+		t.Errorf("%+v", suspects.Conclude(in).Chance)
 	}
 	for i, o := range in.Observations {
 		if o.From/9 == 1 && o.To/9 != 1 {
 			in.Observations[i].Value = 4.7e9
 		}
 	}
-	only(t, mesh.Conclude(in), "uplink r2")
+	only(t, suspects.Conclude(in), "uplink r2")
 }
 
 // TestAgain: further rounds decide, by their data alone.
@@ -160,9 +160,9 @@ func TestAgain(t *testing.T) {
 	healthy := m.Measure(random, hosts, m.Triage(random, 10))
 	m.Faults = []meshtest.MeshFault{slow(record.MeshReceives, "h7", 0.5)}
 	ill := m.Measure(random, hosts, m.Triage(random, 10))
-	c := mesh.Conclude(ill)
+	c := suspects.Conclude(ill)
 	only(t, c, "receives h7")
-	wanted := mesh.Again(ill, c)
+	wanted := suspects.Again(ill, c)
 	own := 0
 	for _, p := range wanted {
 		if p[1] == 6 {
@@ -175,18 +175,18 @@ func TestAgain(t *testing.T) {
 		t.Errorf("%d pairs of %d with h7", own, len(wanted))
 	}
 	again := m.Measure(random, hosts, meshtest.Pack(wanted))
-	confirmed := mesh.Confirm(ill, again, c)
+	confirmed := suspects.Confirm(ill, again, c)
 	only(t, confirmed, "receives h7")
-	if s := confirmed.Suspects[0]; !s.Confirmed || s.P != c.Suspects[0].P || s.Again.P > mesh.Level ||
+	if s := confirmed.Suspects[0]; !s.Confirmed || s.P != c.Suspects[0].P || s.Again.P > suspects.Level ||
 		math.Abs(s.Again.Ratio-0.5) > 0.03 {
 		t.Errorf("%+v %+v", s, s.Again)
 	}
-	if other := mesh.Confirm(healthy, again, c); other.Suspects[0].Again.P != confirmed.Suspects[0].Again.P {
+	if other := suspects.Confirm(healthy, again, c); other.Suspects[0].Again.P != confirmed.Suspects[0].Again.P {
 		t.Errorf("the planned rounds change what the added ones say: %g, %g", other.Suspects[0].Again.P,
 			confirmed.Suspects[0].Again.P)
 	}
 	m.Faults = nil
-	gone := mesh.Confirm(ill, m.Measure(random, hosts, meshtest.Pack(wanted)), c)
+	gone := suspects.Confirm(ill, m.Measure(random, hosts, meshtest.Pack(wanted)), c)
 	if s := gone.Suspects[0]; s.Confirmed || s.Again == nil {
 		t.Errorf("healthy again: %+v", s)
 	}
@@ -201,7 +201,7 @@ func TestHostileInput(t *testing.T) {
 		in.Observations[i+12].From = []int{-1, 6, 1 << 40, in.Observations[i+12].To, 0, 1}[i]
 	}
 	in.Wanted = append(in.Wanted, plan.Pair{-1, 99})
-	c := mesh.Conclude(in)
-	mesh.Confirm(in, in, c)
-	mesh.Again(in, c)
+	c := suspects.Conclude(in)
+	suspects.Confirm(in, in, c)
+	suspects.Again(in, c)
 }

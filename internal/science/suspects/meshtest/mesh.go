@@ -1,4 +1,5 @@
-// Package meshtest simulates measurements between many hosts.
+// Package meshtest simulates measurements between many hosts, with faults that are planted, so that what package
+// suspects concludes can be counted as right or wrong.
 package meshtest
 
 import (
@@ -8,7 +9,7 @@ import (
 
 	plan "linerate/internal/model/mesh"
 	"linerate/internal/model/record"
-	"linerate/internal/science/mesh"
+	"linerate/internal/science/suspects"
 )
 
 // Mesh is a network of many hosts in racks, whose uplinks are several links on which a hash places
@@ -120,8 +121,8 @@ func (m Mesh) Draw(random *rand.Rand) (c Character) {
 }
 
 // Measure measures rounds.
-func (m Mesh) Measure(random *rand.Rand, c Character, rounds [][]plan.Pair) mesh.Input {
-	in := mesh.Input{Hosts: m.List(), Latency: m.Latency}
+func (m Mesh) Measure(random *rand.Rand, c Character, rounds [][]plan.Pair) suspects.Input {
+	in := suspects.Input{Hosts: m.List(), Latency: m.Latency}
 	for r, round := range rounds {
 		bad := 1.0
 		if random.Float64() < m.BadRounds {
@@ -156,7 +157,7 @@ func (m Mesh) Measure(random *rand.Rand, c Character, rounds [][]plan.Pair) mesh
 				failed = failed || f.Share == 0
 			}
 			x *= math.Exp(m.Noise * random.NormFloat64())
-			o := mesh.Observation{Round: r, From: p[0], To: p[1], Value: 0.94 * hostBps * rate * min(1.002, x),
+			o := suspects.Observation{Round: r, From: p[0], To: p[1], Value: 0.94 * hostBps * rate * min(1.002, x),
 				Limit: 0.942 * hostBps * rate, Failed: failed}
 			if m.Latency {
 				o.Value, o.Limit = 40/max(x, 1e-3), 0

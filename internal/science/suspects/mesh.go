@@ -1,4 +1,4 @@
-// Package mesh concludes from what many hosts send to each other which of them are slow, which racks
+// Package suspects concludes from what many hosts send to each other which of them are slow, which racks
 // and which single pairs, with one error rate for all of these statements together.
 //
 // What a pair reaches is judged by its rank among all pairs of its kind (within a rack, or between
@@ -9,7 +9,7 @@
 // of hosts, which are shown and not tested, are those of a median polish (Tukey, 1977) of logarithms.
 //
 // What the planned rounds leave open, further rounds decide (Again, Confirm), by their own data alone.
-package mesh
+package suspects
 
 import (
 	"cmp"
