@@ -25,6 +25,9 @@ import (
 // linuxPrograms are further ones, on Linux.
 var linuxPrograms = map[string]func(){}
 
+// programsOfLinux are further programs of TestMain's.
+var programsOfLinux = map[string]func(){}
+
 // TestMain makes this test program a linerate, too, for the tests that start one,
 // and what they run inside a lab.
 func TestMain(m *testing.M) {
@@ -35,9 +38,9 @@ func TestMain(m *testing.M) {
 		},
 		"reach":    reachAddress,
 		"stranger": stranger,
-		"honest":   honestClient,
 	}
 	maps.Copy(programs, linuxPrograms)
+	maps.Copy(programs, programsOfLinux)
 	// Under nohup(1) the programs that the tests start would ignore SIGHUP as well: a signal that is
 	// handled has its default action after execve(2).
 	if programs[filepath.Base(os.Args[0])] == nil && signal.Ignored(syscall.SIGHUP) {

@@ -31,6 +31,8 @@ import (
 // honestAddress is the one that the honest client connects from.
 const honestAddress = "127.0.1.2"
 
+func init() { programsOfLinux["honest"] = honestClient }
+
 // honestClient is a program: one new client of the server after the other, each with a connection of a flow. It prints
 // when each was served (sched.Now), and until then why it was not.
 func honestClient() {
