@@ -14,7 +14,7 @@ soak: export LINERATE_SOAK ?= 10m
 # How long hostile clients are at work in make hostile.
 hostile: export LINERATE_HOSTILE ?= 30m
 
-.PHONY: help build demo test long machines faults soak hostile cross fuzz audit bench release clean setup
+.PHONY: help build agent demo test long machines faults soak hostile cross fuzz audit bench release clean setup
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ build: ## bin/linerate: one static binary
 	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags '$(LDFLAGS)' -o bin/linerate-agent ./cmd/agent
 	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -tags carried -ldflags '$(LDFLAGS)' -o bin/linerate-carried ./cmd/agent
 	go run ./script/attach bin/linerate bin/linerate-agent bin/linerate-carried
+
+agent: ## bin/linerate-linux-$ARCH: what hosts of another architecture execute (ARCH=arm64)
+	CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -buildvcs=auto -tags carried -ldflags '$(LDFLAGS)' -o bin/linerate-linux-$(ARCH) ./cmd/agent
 
 demo: build ## the first question answered on this machine: about four minutes after the build
 	@script/demo

@@ -1,7 +1,7 @@
 // Command agent is the agent of linerate alone, with the same words: the agent, its worker processes and its guard.
-// The hosts of a lab execute it, and with the build tag carried it is what real hosts execute that do not have linerate. What only other commands
-// need, such as the server of the bus, the notebook and the readers of files, is not linked: Go initialises every
-// package of a program before main, and a lab has many agents (decision record 0057). make build attaches it to
+// The hosts of a lab execute it, and, with the build tag carried, real hosts that do not have linerate. What only other
+// commands need, such as the server of the bus, the notebook and the readers of files, is not linked: Go initialises
+// every package of a program before main, and a lab has many agents (decision record 0057). make build attaches both to
 // linerate.
 package main
 

@@ -3,6 +3,8 @@
 # and the agent's words before this text, sends both to sh -s, and answers what is printed with $mark; the agent then has
 # the same standard input and output. sh may read ahead, so each side waits for the other. The program is written to a
 # file that has no name any more: however this ends, nothing is left.
+: "${mark:?}" "${version:?}" "${install:?}"
+
 say() { printf '%s %s\n' "$mark" "$*"; }
 fail() {
 	say fail "$@"
@@ -43,6 +45,7 @@ place() {
 		return 1
 	fi
 	file=$(mktemp "$1/linerate.XXXXXX" 2>/dev/null) || return 1
+	# shellcheck disable=SC2094 # it is empty
 	exec 8<"$file" 9>"$file"
 	rm -f "$file"
 	usable
@@ -71,6 +74,7 @@ POSIX::close($_) for 0, 1, 2;
 sleep 10') || return 1
 	holder_fd=/proc/${holder% *}/fd/${holder#* }
 	if [ ! -e "$holder_fd" ]; then return 1; fi
+	# shellcheck disable=SC2094 # it is empty
 	exec 8<"$holder_fd" 9>"$holder_fd"
 	kill "${holder% *}"
 	usable
@@ -103,7 +107,7 @@ main() {
 	for tool in uname head mktemp rm chmod cat; do
 		command -v $tool >/dev/null || fail no-tool $tool
 	done
-	unpack=cat
+	unpack='cat'
 	if command -v gzip >/dev/null; then unpack='gzip -dc'; fi
 	say needs "$(uname -s)" "$(uname -m)" "${unpack%% *}"
 	read -r hash size sent || exit 3

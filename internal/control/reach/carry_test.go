@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"linerate/internal/bus"
 	"linerate/internal/host/agent"
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/message"
 )
 
@@ -38,11 +38,7 @@ func hostOf(t *testing.T, shell, home string, programs ...string) []string {
 		if !has {
 			target = name
 		}
-		path, err := exec.LookPath(target)
-		if err != nil {
-			t.Skipf("%s is missing", target)
-		}
-		if err := os.Symlink(path, filepath.Join(dir, name)); err != nil {
+		if err := os.Symlink(kerneltest.Program(t, target), filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -94,7 +90,8 @@ func TestCarry(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				h, err := Open(t.Context(), []Host{{Name: "nas", Via: test.via, Install: test.install}}, Read, Options{})
+				list := []Host{{Name: "nas", Via: test.via, Install: test.install}}
+				h, err := Open(t.Context(), list, Read, Options{})
 				if e, is := errors.AsType[*Error](err); is != (test.reason != "") || is && e.Reason != test.reason {
 					t.Fatalf("%d: %v, want %q", i, err, test.reason)
 				}

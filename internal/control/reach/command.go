@@ -115,7 +115,8 @@ func (c *command) noShell() bool {
 	}
 	exit, text := c.cmd.ProcessState.ExitCode(), c.said()
 	reason := reasonOf(c.via, exit, text)
-	return reason == NoProgram || reason == NotAllowed || exit > 0 && strings.Contains(text, "executable file not found")
+	return reason == NoProgram || reason == NotAllowed ||
+		exit > 0 && strings.Contains(text, "executable file not found")
 }
 
 // end closes the agent's input, upon which it reverts its settings and exits. An error

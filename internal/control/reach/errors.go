@@ -257,7 +257,8 @@ func (r *Reached) gone(ctx context.Context, e *Error) {
 	switch reason := reasonOf(c.via, e.Exit, c.said()); {
 	case reason != "":
 		e.Reason = reason
-	case e.Exit == 2 && c.program != "sh" && r.purpose != Change: // an agent of an earlier release, which does not know --for
+	// An agent of an earlier release, which does not know --for.
+	case e.Exit == 2 && c.program != "sh" && r.purpose != Change:
 		if theirs := c.version(ctx); theirs != "" && theirs != version.String() {
 			e.Reason, e.Err = OtherVersion, fmt.Errorf("linerate there is %s, and this is %s", theirs,
 				version.String())

@@ -87,7 +87,8 @@ func TestNotAttached(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, f, err)
 		}
 	}
-	if err := Append(file(t, "x", nil), map[Kind]string{Lab: file(t, "y", []byte(strings.Repeat("text", 100)))}); err == nil {
+	text := file(t, "y", []byte(strings.Repeat("text", 100)))
+	if err := Append(file(t, "x", nil), map[Kind]string{Lab: text}); err == nil {
 		t.Error("a text was attached")
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/kernel"
 )
 
-// Open copies the program of a lab's hosts that is attached to a file into memory, from which it can be executed by its Path while the
-// returned file is open. The processes share its pages. It returns nil if none is attached.
+// Open copies the program of a lab's hosts that is attached to a file into memory, from which it can be executed by its
+// Path while the returned file is open. The processes share its pages. It returns nil if none is attached.
 func Open(file string) (*os.File, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -32,8 +32,8 @@ var advice = map[reach.Reason]string{
 		"linerate to the PATH, or read the host without it: linerate doctor {flag} --plain",
 	reach.Damaged: "Try again; what sends or unpacks it there changes bytes",
 	reach.Architecture: "For another architecture of Linux, put a program of this version beside linerate or in " +
-		"$LINERATE_AGENTS, by the name linerate-linux-ARCH: linerate of a release, or what CGO_ENABLED=0 GOOS=linux " +
-		"GOARCH=ARCH go build -tags carried ./cmd/agent makes. Other hosts are read without it: linerate doctor {flag} --plain",
+		"$LINERATE_AGENTS, by the name linerate-linux-ARCH: linerate of a release, or what make agent ARCH=… " +
+		"makes of the source. Other hosts are read without it: linerate doctor {flag} --plain",
 	reach.Sudo: "sudo may not ask for a password: permit sh to the user with NOPASSWD in sudoers(5), or linerate " +
 		"alone with --install never",
 	reach.NotAllowed: "The user there may not execute linerate: check ls -l and findmnt, or read the host " +

@@ -104,12 +104,13 @@ func killThe(t *testing.T, what string, conductor int) (number int) {
 		words, _ := os.ReadFile(process + "/cmdline")
 		list := strings.Split(strings.TrimSuffix(string(words), "\x00"), "\x00")
 		// ip netns exec has a mount namespace of its own, in which the agent is.
-		parent := strings.Contains(string(words), "agent\x00--stdio") || string(words) == "sh\x00-s\x00"
+		agent := strings.Contains(string(words), "agent\x00--stdio") || string(words) == "sh\x00-s\x00"
 		mnt, err := os.Readlink(process + "/ns/mnt")
 		if err != nil {
 			continue
 		}
-		if what == "ssh" && mnt == own && filepath.Base(list[0]) == "ssh" || what == "agent" && parent && ofHost(process) {
+		if what == "ssh" && mnt == own && filepath.Base(list[0]) == "ssh" ||
+			what == "agent" && agent && ofHost(process) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 			number++
 		}

@@ -45,7 +45,8 @@ var bareTools = []string{"sh", "uname", "head", "mktemp", "rm", "chmod", "cat", 
 
 // startHost starts sshd for further users of this machine, which is the host: root; plain, who may not use sudo;
 // admin, who may; nokey, who has a password; bare, who has few programs; arm, whose machine is another. The directories
-// where users write are its own, as far as they are named, and the conductor is outside of them. It returns the conductor's directory.
+// where users write are its own, as far as they are named, and the conductor is outside of them. It returns the
+// conductor's directory.
 func startHost(t *testing.T, writable ...string) (dir string) {
 	t.Helper()
 	kerneltest.Needs(t, "sudo", "python3")
@@ -73,7 +74,8 @@ func startHost(t *testing.T, writable ...string) (dir string) {
 	kerneltest.Do(t, "mkdir", "-p", dir+"/bin")
 	copyProgram(t, own, dir+"/bin/linerate")
 	copyProgram(t, os.Getenv(agentVariable), dir+"/agent")
-	if err := attached.Append(dir+"/bin/linerate", map[attached.Kind]string{attached.Carried: dir + "/agent"}); err != nil {
+	programs := map[attached.Kind]string{attached.Carried: dir + "/agent"}
+	if err := attached.Append(dir+"/bin/linerate", programs); err != nil {
 		t.Fatal(err)
 	}
 	for path, text := range map[string]string{

@@ -109,7 +109,8 @@ func TestHostWithoutLinerate(t *testing.T) {
 		kerneltest.Do(t, "sysctl", "-qw", "net.ipv4.tcp_sack=0")
 		dir, host := t.TempDir(), "plain@127.0.0.1:"+sshdPort
 		for _, args := range [][]string{{"doctor"}, {"top", "--once"}, {"prove", "sack-off"}, {"snapshot"}} {
-			out, _ := command(t, t.Context(), dir, append(args, "--install", "never", "--host", host)...).CombinedOutput()
+			args = append(args, "--install", "never", "--host", host)
+			out, _ := command(t, t.Context(), dir, args...).CombinedOutput()
 			for _, want := range []string{"exit status 127", "linerate is not on the PATH there",
 				"leave out --install never"} {
 				if !bytes.Contains(out, []byte(want)) {
