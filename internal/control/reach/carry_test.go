@@ -79,7 +79,7 @@ func TestCarry(t *testing.T) {
 				reason  Reason
 			}{{via, Temporary, 0, ""}, {withoutGzip, Temporary, 0, ""}, {withoutHead, Temporary, 0, NoTool},
 				{via, Keep, 1, ""}, {via, Temporary, 1, ""}, {via, Never, 1, NoProgram}} {
-				if test.reason == NoTool && shell == "busybox" { // which has all tools itself
+				if shell != "dash" && i != 0 && i != 3 && i != 4 { // as much as the shell can make different
 					continue
 				}
 				if i == 3 {

@@ -22,11 +22,34 @@ func TestProgram(t *testing.T) {
 		"env X=1 /usr/bin/ssh nas":        "linerate",
 		"ip netns exec blue ssh nas":      "linerate",
 		"kubectl exec -i pod --":          "linerate",
+		"nsenter -t 7 -m -n":              "linerate",
+		"nsenter --mount=/run/m":          "linerate",
+		"sudo chroot /srv":                "linerate",
 		"sudo docker exec -i box":         "linerate",
 		"/home/me/bin/on-the-machine nas": "linerate",
 	} {
 		if got := Program(strings.Fields(via), own); got != want {
 			t.Errorf("via %s: %s, want %s", via, got, want)
+		}
+	}
+}
+
+// TestUnattended: ssh may not ask for anything, unless sshpass answers, and gives up in time, unless the user's
+// configuration says when.
+func TestUnattended(t *testing.T) {
+	says := func(what string) string {
+		return script(t, "ssh", `if [ "$1" = -G ]; then echo "user me\n`+what+`"; fi`)
+	}
+	plain, set := says("connecttimeout none"), says("connecttimeout 7")
+	for via, want := range map[string]string{
+		plain + " -p 7 nas":      plain + " -T -o BatchMode=yes -o ConnectTimeout=20 -p 7 nas",
+		set + " nas":             set + " -T -o BatchMode=yes nas",
+		"sudo ssh nas":           "sudo ssh -T -o BatchMode=yes nas",
+		"sshpass -f f ssh nas":   "sshpass -f f ssh nas",
+		"kubectl exec -i pod --": "kubectl exec -i pod --",
+	} {
+		if got := strings.Join(unattended(strings.Fields(via)), " "); got != want {
+			t.Errorf("%s: %s, want %s", via, got, want)
 		}
 	}
 }
