@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,13 +23,20 @@ import (
 // agentVariable names the environment variable with the agent that agentProgram has made.
 const agentVariable = "LINERATE_TEST_AGENT"
 
-// agentProgram makes the agent that is attached to linerate. It is called before a test is in a process of its own.
+// agentProgram makes the agent that is attached to linerate, once. It is called before a test is in a process of its
+// own.
 func agentProgram(t *testing.T) {
 	t.Helper()
+	makeAgent.Lock()
+	defer makeAgent.Unlock()
 	if os.Getenv(agentVariable) != "" {
 		return
 	}
-	file := filepath.Join(t.TempDir(), "agent")
+	own, err := exec.LookPath("linerate") // in a directory that is removed after all tests
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(filepath.Dir(own), "carried")
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-tags=carried",
 		"-ldflags=-s -w -X linerate/internal/version.Version="+version.String(), "-o", file, "linerate/cmd/agent")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -39,6 +47,8 @@ func agentProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+var makeAgent sync.Mutex
 
 // bareTools are the programs of the users bare and arm.
 var bareTools = []string{"sh", "uname", "head", "mktemp", "rm", "chmod", "cat", "sha256sum", "id", "df", "gzip"}
