@@ -38,6 +38,9 @@ type Comparison struct {
 	OnlyFrom []string `json:"only_from"`
 	OnlyTo   []string `json:"only_to"`
 
+	// Mesh is what changed between two meshes, which have no treatments. Nil: they are none.
+	Mesh *MeshComparison `json:"mesh,omitempty"`
+
 	// Confidence is the family-wise confidence level of the intervals of all ratios.
 	Confidence float64 `json:"confidence"`
 	Margin     float64 `json:"margin"`

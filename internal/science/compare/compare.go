@@ -18,6 +18,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/stats"
+	"linerate/internal/science/suspects"
 )
 
 // Runs compares the second run (to) with the first (from). Both must have been concluded. It leaves
@@ -30,6 +31,11 @@ func Runs(from, to *record.Run) *record.Comparison {
 		Confidence: max(from.Confidence, to.Confidence), Margin: max(from.Margin, to.Margin),
 	}
 	c.Differences, c.Hosts = differences(from, to)
+	if from.Mesh != nil && to.Mesh != nil {
+		changes := suspects.Compare(from, to)
+		c.Mesh, c.Comparable = &changes, changes.Untold != record.MeshMetricUntold && changes.Hosts > 1
+		return c
+	}
 	var pairs [][2]*record.Treatment
 	for i := range from.Treatments {
 		mine := &from.Treatments[i]

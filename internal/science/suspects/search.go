@@ -159,12 +159,17 @@ func (e *explanation) search(c *record.MeshConclusion) {
 		total += n
 	}
 	bound := min(0.2, max(0.003, 1/total))
-	for n := 0; n < mostCandidates && len(suspected) < few+mostCandidates; n++ {
+	for n := 0; n < mostCandidates; n++ {
 		g, candidate := e.next(func(p, all float64) bool { return p <= bound })
 		if g == nil {
 			break
 		}
-		c.Candidates = append(c.Candidates, candidate)
+		// Two faults hide each other: beside one that the rounds do not tell, the other may be certain.
+		if candidate.P <= Level {
+			c.Suspects = append(c.Suspects, candidate)
+		} else {
+			c.Candidates = append(c.Candidates, candidate)
+		}
 		e.take(g, candidate.Ratio)
 	}
 	if len(c.Suspects) == 0 && least > Level {

@@ -24,6 +24,8 @@ Two runs share no blocks. Other differences between them, such as the kernel or
 the study, may be the cause of an effect and are listed first; for runs of
 different studies only the most important one, unless --all is given.
 
+Of two meshes it says which hosts, racks and pairs changed by more than chance.
+
 Exit status: 0; 2 when the runs have no treatment that can be compared; 3 when
 a trust check failed in one of them.`,
 		Example: `  linerate compare arp-flux-7 latest`,

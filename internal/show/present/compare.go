@@ -48,6 +48,9 @@ func Compare(c *record.Comparison, all bool) document.Document {
 	} else {
 		out.Summary = append(out.Summary, []document.Block{document.Prose{Text: firstDifference(c)}})
 	}
+	if c.Mesh != nil {
+		out.Statements = answer.MeshComparison(c.Mesh, called(c, c.From), called(c, c.To)).Statements
+	}
 	if len(c.Treatments) > 0 {
 		out.Summary = append(out.Summary, append([]document.Block{compared(c)}, document.Tables(beside(c))...))
 	}
@@ -315,6 +318,9 @@ func reasons(c *record.Comparison) (notes []string) {
 
 // ComparisonAnswer says how the second run differs from the first, and names the largest change.
 func ComparisonAnswer(c *record.Comparison) string {
+	if c.Mesh != nil {
+		return answer.MeshComparison(c.Mesh, called(c, c.From), called(c, c.To)).Headline
+	}
 	names := map[string][]string{}
 	for _, t := range c.Treatments {
 		names[t.Verdict] = append(names[t.Verdict], t.Name)
