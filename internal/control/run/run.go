@@ -139,6 +139,7 @@ func prepare(plan *study.Plan, store notebook.Store, o Options) (*conductor, err
 		design: record.Design{
 			Replicates: plan.Blocks(), Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(),
 			Only: o.Only, Set: o.Set, Parts: plan.Parts, Partial: len(s.Design.Parts) > 0,
+			Pairs: s.PairsOfHosts,
 		},
 		networks: map[string]*treatmentNetwork{}, unlinked: map[string][]topology.End{}, finished: map[int]bool{},
 		maxRetrySet: allowed,

@@ -27,8 +27,10 @@ type Conclusion struct {
 	Conditions []ConditionResult `json:"conditions"`
 
 	// At most one of these is set, for runs that answer another question than which level is best:
-	// how hashing places flows on equal-cost links, what other programs report, how long paths are
-	// interrupted, or which settings of a list help (one entry for each condition).
+	// which hosts differ from the others, how hashing places flows on equal-cost links, what other
+	// programs report, how long paths are interrupted, or which settings of a list help (one entry for
+	// each condition).
+	Pairs      *MeshConclusion   `json:"pairs,omitempty"`
 	Hashing    *HashingResult    `json:"hashing,omitempty"`
 	ToolReport *ToolReportResult `json:"tool_report,omitempty"`
 	Outages    []LevelOutages    `json:"outages,omitempty"`

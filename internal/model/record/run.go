@@ -153,6 +153,8 @@ type Design struct {
 	Parts   []string `json:"parts,omitempty"`
 	// Only are the levels that were requested. Empty: all.
 	Only []string `json:"only,omitempty"`
+	// Pairs: the study's flows name pairs of hosts, which are compared with each other.
+	Pairs bool `json:"pairs,omitempty"`
 	// LeftOut are treatments that are not tried, because the kernel of a host lacks what they need.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
 	// Set are the values of the study that were replaced, "workload.duration=5s".

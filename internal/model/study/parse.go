@@ -21,6 +21,12 @@ func Parse(file string, data []byte, set ...string) (*Study, error) {
 	}
 	s := &Study{File: string(data)}
 	expanded := len(problems) == 0
+	if expanded {
+		s.PairsOfHosts = expandPairs(doc, doc.Reporter(&problems))
+		if len(problems) > 0 {
+			return nil, problems.Err()
+		}
+	}
 	decoded := doc.Decode(s)
 	problems = append(problems, decoded...)
 	if !expanded {

@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/science/suspects"
 )
 
 // enough is the share of the limit from which on a goodput counts as reaching it.
@@ -151,6 +152,11 @@ func conclusion(run *record.Run) *record.Conclusion {
 		}
 	}
 	c.DoubtedTrials = len(doubted)
+	if run.Design.Pairs && !c.Compared && onGoodput(run) && len(run.Trials) > 0 {
+		says := suspects.Conclude(suspects.OfStudy(run))
+		c.Pairs = &says
+		return c
+	}
 	if c.ToolReport = toolReport(run); c.ToolReport != nil {
 		return c
 	}

@@ -55,6 +55,8 @@ func Conclusion(c *record.Conclusion) Answer {
 		return Answer{Headline: "No conclusion was drawn from these figures."}
 	case len(c.Conditions) == 0:
 		return Answer{Headline: "No trial was finished, so there is no answer."}
+	case c.Pairs != nil:
+		a = pairs(c.Pairs)
 	case c.ToolReport != nil:
 		a = toolReport(c, c.ToolReport)
 	case c.Outages != nil:

@@ -13,6 +13,9 @@ func Figures(v *view.View) (out []figure.Figure) {
 			out = append(out, f)
 		}
 	}
+	if c := v.Run.Conclusion; c != nil && c.Pairs != nil {
+		out = append(out, MeshFigures(view.NewMesh(v.Run))...)
+	}
 	flows, hashed := flowsFigure(v)
 	along := v.AlongCurve()
 	add(flows, hashed && along) // the subject of the answer comes first

@@ -16,7 +16,7 @@ import (
 
 // MeshSuspects returns the table of what differs from the others in a mesh. Nil: nothing does.
 func MeshSuspects(m *view.Mesh) *document.Table {
-	c := m.Run.Mesh.Conclusion
+	c := m.Conclusion
 	if c == nil || len(c.Suspects) == 0 {
 		return nil
 	}

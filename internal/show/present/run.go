@@ -83,7 +83,13 @@ func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
 	along := v.AlongCurve()
 	add(evidence.FixSummary(v.Run)...)
 	table(t.outages)
-	if !along { // otherwise the table of hashed flows is sufficient
+	if m := pairsOf(v.Run); m != nil {
+		for _, of := range []*document.Table{evidence.MeshSuspects(m), evidence.MeshHosts(m), evidence.MeshPairs(m)} {
+			if of != nil {
+				table(of)
+			}
+		}
+	} else if !along { // otherwise the table of hashed flows is sufficient
 		if len(v.Rows) > 0 {
 			table(t.treatments)
 			table(evidence.Strips(v.Whole()))
@@ -123,6 +129,14 @@ func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
 	add(evidence.TrustStatement(v.Run)...)
 	add(evidence.FindingStatements(v)...)
 	return out
+}
+
+// pairsOf returns the pairs of a run of a study that compares hosts by them. Nil: another run.
+func pairsOf(run *record.Run) *view.Mesh {
+	if run.Conclusion == nil || run.Conclusion.Pairs == nil {
+		return nil
+	}
+	return view.NewMesh(run)
 }
 
 // next returns what to do about what held the flows of a run of one treatment back. Empty: they filled their links,
@@ -175,6 +189,12 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 		section("flows", "", drawn("flows"), fold("", "Every case in figures", document.Tables(t.hashed)))
 	}
 	section("fix", "The fix", evidence.Fix(v.Run))
+	if m := pairsOf(v.Run); m != nil {
+		section("suspects", "What differs from the others", document.Tables(evidence.MeshSuspects(m)))
+		section("matrix", "", drawn("matrix"))
+		section("hosts", "Every host", drawn("hosts"), document.Tables(evidence.MeshHosts(m)))
+		section("pairs", "", fold("", "Every pair, the worst first", document.Tables(evidence.MeshPairs(m))))
+	}
 	findings := evidence.Findings(v)
 	if len(findings.Blocks) > 0 { // a reader who follows a link looks for the cause and its fix
 		out, findings = append(out, findings), document.Section{}

@@ -19,6 +19,8 @@ import (
 // Mesh arranges a measurement between many hosts.
 type Mesh struct {
 	Run *record.Run
+	// Conclusion is nil if none was drawn.
+	Conclusion *record.MeshConclusion
 	// Hosts are the hosts of the plan, those of a rack together, in the order of their names.
 	Hosts []mesh.Host
 	// Pairs has a row for each sender, with its pairs in the order of Hosts.
@@ -36,10 +38,16 @@ type MeshPair struct {
 	Value    float64 // bit/s or µs; 0: it failed in every round
 }
 
-// NewMesh arranges a run that is a mesh.
+// NewMesh arranges a run that is a mesh, or of a study whose flows name pairs of hosts.
 func NewMesh(run *record.Run) *Mesh {
 	planned, added := suspects.Of(run)
-	m := &Mesh{Run: run, Hosts: slices.Clone(planned.Hosts), Latency: planned.Latency}
+	var conclusion *record.MeshConclusion
+	if run.Mesh != nil {
+		conclusion = run.Mesh.Conclusion
+	} else if planned = suspects.OfStudy(run); run.Conclusion != nil {
+		conclusion = run.Conclusion.Pairs
+	}
+	m := &Mesh{Run: run, Conclusion: conclusion, Hosts: slices.Clone(planned.Hosts), Latency: planned.Latency}
 	slices.SortStableFunc(m.Hosts, func(a, b mesh.Host) int {
 		return cmp.Or(words.Natural(a.Rack, b.Rack), words.Natural(a.Name, b.Name))
 	})
@@ -126,7 +134,7 @@ func median(pairs []MeshPair) (float64, bool) {
 
 // Suspected reports whether a host is a suspect as a sender, and as a receiver.
 func (m *Mesh) Suspected(host string) (sends, receives bool) {
-	c := m.Run.Mesh.Conclusion
+	c := m.Conclusion
 	if c == nil {
 		return false, false
 	}
