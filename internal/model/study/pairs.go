@@ -109,20 +109,21 @@ func (p *pairing) workload(w *source.Node, path string, rounds bool) (list []*so
 		value, _ := g.items[0].Get("rounds")
 		at = value.Key.At
 	}
-	all := flows
-	all.Items = slices.Concat(slices.Concat(made...)...)
-	*entry.Value = all
-	for round := range most {
+	for round := range max(1, most) {
 		one := flows
 		one.Items = nil
 		for k, g := range groups {
-			if g.rounds {
-				one.Items = append(one.Items, made[k][round]...)
-			} else {
+			if !g.rounds {
 				one.Items = append(one.Items, made[k][0]...)
+			} else {
+				one.Items = append(one.Items, made[k][round]...)
 			}
 		}
 		list = append(list, &one)
+	}
+	*entry.Value = *list[0] // each round replaces it
+	if most == 0 {
+		return nil, at
 	}
 	return list, at
 }
@@ -133,7 +134,10 @@ func (p *pairing) flows(g *group) ([][]*source.Node, bool) {
 	_, pairs := first.Get("pairs")
 	_, among := first.Get("among")
 	rounds, has := first.Get("rounds")
-	g.rounds = has && rounds.Value.Text == "true"
+	if g.rounds = has && rounds.Value.Text == "true"; has && !g.rounds && rounds.Value.Text != "false" {
+		p.report(g.path+".rounds", "rounds: expected true or false")
+		return nil, false
+	}
 	several := false
 	for _, key := range []string{"from", "to"} {
 		e, ok := first.Get(key)
@@ -270,14 +274,15 @@ func flowNode(of *source.Node, from, to string) *source.Node {
 			made.Entries = append(made.Entries, e)
 		}
 	}
-	for key, name := range map[string]string{"from": from, "to": to} {
-		where, ok := at[key]
-		if !ok {
-			if where, ok = at["among"]; !ok {
-				where = at["pairs"]
+	for _, end := range [][2]string{{"from", from}, {"to", to}} {
+		where := at["pairs"]
+		for _, key := range []string{"among", end[0]} {
+			if named, ok := at[key]; ok {
+				where = named
 			}
 		}
-		made.Entries = append(made.Entries, entry(key, &source.Node{Kind: source.Scalar, At: where, Text: name}, where))
+		name := &source.Node{Kind: source.Scalar, At: where, Text: end[1]}
+		made.Entries = append(made.Entries, entry(end[0], name, where))
 	}
 	return &made
 }

@@ -156,7 +156,7 @@ func TestSchemaRefuses(t *testing.T) {
 	schema := loadSchema(t)
 	for name, want := range map[string]string{
 		"unknown-key":          ".workload: unknown key durration",
-		"missing-key":          ".workload.flows[0]: lacks to",
+		"missing-key":          ".workload.flows[0]: map[from:client] is none of [map[required:[from to]] map[required:[pairs]]]",
 		"bad-choice":           `.workload.direction: wirte is none of`,
 		"bad-units":            `.workload.duration: "1 parsec" does not match`,
 		"megabytes-per-second": `.rate: "100MBps" does not match`,

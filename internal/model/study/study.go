@@ -74,11 +74,11 @@ const AccountSender = "sender"
 // Flow describes connections from one host to another. The host From opens them. In files it may name pairs of hosts,
 // which Parse replaces by a Flow for each.
 type Flow struct {
-	From        string     `yaml:"from,required" json:"from" doc:"the host that opens the connections; a list, or a range: a flow from each, but not to itself"`
-	To          string     `yaml:"to,required" json:"to" doc:"the host that accepts them; a list, or a range: a flow to each"`
-	Pairs       string     `yaml:"pairs" json:"-" doc:"instead of from and to, a flow for each pair of a pattern: all (each host to each other; the same are shifts, of which a round has one to and one from each host, and pairs, of which a round has both directions between two hosts), ring (each to the next and the previous), halves (30 random cuts into two halves), triage (10 random permutations)" enum:"all,shifts,pairs,ring,halves,triage"`
-	Among       []string   `yaml:"among,several" json:"-" doc:"the hosts of pairs; absent: all hosts of the topology"`
-	Rounds      bool       `yaml:"rounds" json:"-" doc:"true: the pairs are tried in one round after the other, in each of which a host sends to one and receives from one, instead of all at once; each round is a level of the condition round"`
+	From        string     `yaml:"from,required" json:"from" doc:"the host that opens the connections"`
+	To          string     `yaml:"to,required" json:"to" doc:"the host that accepts them"`
+	Pairs       string     `yaml:"pairs" json:"-" doc:"instead of from and to: the pattern of [pairs](study-files.md#pairs-of-hosts)" enum:"all,shifts,pairs,ring,halves,triage"`
+	Among       string     `yaml:"among" json:"-" doc:"the hosts of pairs; absent: all"`
+	Rounds      bool       `yaml:"rounds" json:"-" doc:"true: the pairs are tried in rounds, which are levels of the condition round, instead of all at once"`
 	Source      netip.Addr `yaml:"source" json:"source,omitzero" doc:"address to connect from; absent: the kernel chooses"`
 	Destination netip.Addr `yaml:"destination" json:"destination,omitzero" doc:"address to connect to; absent: the first address of to"`
 	flow.Spec   `yaml:",inline"`

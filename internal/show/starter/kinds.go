@@ -31,6 +31,15 @@ var Kinds = []Kind{
 		},
 	},
 	{
+		Name: "switch", Short: "hosts on one switch: which of them is slow, and in which direction?",
+		Example: "--hosts 12 --rate 1gbit",
+		Arguments: []Argument{
+			count("hosts", "12", 3, 64, "hosts, each with one interface"),
+			rate("rate", "1gbit", 1e6, 100e9, "rate of each host's link"),
+		},
+		derive: func(values, Sysctls) error { return nil },
+	},
+	{
 		Name: "fabric", Short: "leaves and spines: what does hashing by ports change?",
 		Example: "--spines 2 --leaves 2",
 		Arguments: []Argument{

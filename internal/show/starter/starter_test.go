@@ -34,6 +34,7 @@ func TestTemplates(t *testing.T) {
 	for name, list := range map[string][]string{
 		"nas": {"", "interfaces=16 clients=1 client-rate=100gbit", "interfaces=3 clients=64 rate=10mbit",
 			"clients=1", "rate=1mbit client-rate=1mbit"},
+		"switch": {"", "hosts=3 rate=1mbit", "hosts=64 rate=100gbit"},
 		"fabric": {"", "spines=16 leaves=16 flows=1", "spines=3 leaves=5 flows=256 rate=1mbit", "rate=100gbit"},
 		"wan": {"", "rate=1mbit rtt=1s", "rate=10gbit rtt=1ms loss=0.1%", "loss=10% streams=64", "rtt=1500us",
 			"rate=10gbit rtt=200ms"},
