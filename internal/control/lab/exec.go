@@ -81,6 +81,8 @@ type execReply struct {
 	Status int      `json:"status"`
 	Error  string   `json:"error,omitempty"`
 	Hosts  []string `json:"hosts,omitempty"`
+	// Switches are those of Hosts that are switches.
+	Switches []string `json:"switches,omitempty"`
 }
 
 func serveExec(listener net.Listener, p plan, nodes []*netlink.Namespace) {
@@ -105,12 +107,15 @@ func handleExec(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) execRepl
 			f.Close()
 		}
 	}()
-	var names []string
+	var names, switches []string
 	for _, n := range p.Nodes {
 		names = append(names, n.Name)
+		if n.Switch {
+			switches = append(switches, n.Name)
+		}
 	}
 	if err == nil && v.List {
-		return execReply{Hosts: names}
+		return execReply{Hosts: names, Switches: switches}
 	}
 	if err == nil && (len(files) != 3 || len(v.Argv) == 0) {
 		err = errors.New("expected a command and three files")
@@ -171,20 +176,20 @@ func signalStatus(s syscall.Signal) int { return 128 + int(s) }
 
 // Hosts lists the hosts and switches of a lab that another process has brought up under
 // this name.
-func Hosts(name string) ([]string, error) {
+func Hosts(name string) (all, switches []string, _ error) {
 	conn, err := net.DialUnix("unix", nil, execAddress(name))
 	if err != nil {
-		return nil, fmt.Errorf("no lab named %s is up: %w", name, err)
+		return nil, nil, fmt.Errorf("no lab named %s is up: %w", name, err)
 	}
 	defer conn.Close()
 	if err := file.SendFiles(conn, execRequest{List: true}); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var reply execReply
 	if err := json.NewDecoder(conn).Decode(&reply); err != nil {
-		return nil, fmt.Errorf("ask lab %s for its hosts: %w", name, err)
+		return nil, nil, fmt.Errorf("ask lab %s for its hosts: %w", name, err)
 	}
-	return reply.Hosts, nil
+	return reply.Hosts, reply.Switches, nil
 }
 
 // Exec runs a command on a host of a lab that another process has brought up under this

@@ -35,8 +35,8 @@ func check(plan *mesh.Plan, hosts []Host, o Options) error {
 	}
 	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) // one without a change of clocks
 	begin := plan.Hours.Next(day)
-	if end := plan.Hours.End(begin); !end.IsZero() && begin.Add(o.Duration+o.Warmup+overhead).After(end) {
-		return fmt.Errorf("a round of %v does not fit into the hours %s", o.Duration+o.Warmup+overhead, plan.Hours)
+	if end := plan.Hours.End(begin); !end.IsZero() && begin.Add(o.Duration+o.Warmup+Overhead).After(end) {
+		return fmt.Errorf("a round of %v does not fit into the hours %s", o.Duration+o.Warmup+Overhead, plan.Hours)
 	}
 	for i, h := range plan.Hosts {
 		if h.Name != hosts[i].Name {

@@ -189,7 +189,9 @@ const (
 	ofLab = "linerate"
 )
 
-// addressed returns how hosts are reached, for the record of the run.
+// Topology has how hosts are reached, as the record of a run keeps it.
+func Topology(hosts []Host) topology.Topology { return topology.Topology{Hosts: addressed(hosts)} }
+
 func addressed(hosts []Host) (list []topology.Host) {
 	for _, h := range hosts {
 		one := topology.Host{Name: h.Name, Via: h.Via, Agent: h.Agent}

@@ -75,8 +75,8 @@ const (
 	// attempts is how often a round is tried whose schedule could not be kept, or which failed for a
 	// reason that no host can be blamed for.
 	attempts = 5
-	// overhead is what a round takes besides its window, until it is known.
-	overhead = 300 * time.Millisecond
+	// Overhead is what a round takes besides its window, until it is known.
+	Overhead = 300 * time.Millisecond
 )
 
 // ErrTooFew means that fewer than two hosts were left.
@@ -184,7 +184,7 @@ func (c *conductor) header() *record.Run {
 	r.Mesh.Metric = r.Responses[0]
 	r.ID = notebook.ProposeID(r.Study, r.Seed)
 	c.plan = &r.Mesh.Plan
-	r.Topology.Hosts = addressed(c.hosts)
+	r.Topology = Topology(c.hosts)
 	return r
 }
 
@@ -291,7 +291,7 @@ func (c *conductor) describe(ctx context.Context) error {
 // roundTime returns how long a round takes.
 func (c *conductor) roundTime() time.Duration {
 	if c.made == 0 {
-		return c.options.Warmup + c.options.Duration + overhead
+		return c.options.Warmup + c.options.Duration + Overhead
 	}
 	return c.took / time.Duration(c.made)
 }

@@ -36,7 +36,7 @@ func TestBegin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := prepare(&mesh.Plan{Hours: hours}, nil, nil, Options{Duration: test.takes - overhead})
+		c := prepare(&mesh.Plan{Hours: hours}, nil, nil, Options{Duration: test.takes - Overhead})
 		if got := c.begin(test.now); !got.Equal(test.want) {
 			t.Errorf("%s at %v: %v, want %v", test.hours, test.now, got, test.want)
 		}

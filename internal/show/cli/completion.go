@@ -83,6 +83,7 @@ var completed = map[string]completion{
 	"--set":       {assignments, goesOn},
 	"--search":    {parameters, goesOn},
 	"--alias":     {interfaces, goesOn},
+	"--pattern":   {fixed(patternNames()...), alone},
 	"--response":  {func(*pflag.FlagSet, []string) []string { return metric.ResponseNames() }, alone},
 	"--table":     {func(*pflag.FlagSet, []string) []string { return export.Names() }, alone},
 	"--system":    {fixed(opsystem.Linux, opsystem.FreeBSD, opsystem.OpenBSD, opsystem.MacOS), alone},
@@ -183,7 +184,7 @@ func labHosts(flags *pflag.FlagSet, args []string) []string {
 	if len(args) > 0 {
 		return nil
 	}
-	names, _ := lab.Hosts(flags.Lookup("lab").Value.String())
+	names, _, _ := lab.Hosts(flags.Lookup("lab").Value.String())
 	return names
 }
 

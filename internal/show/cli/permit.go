@@ -63,6 +63,9 @@ func (s streams) permit(ctx context.Context, nameOrFile string, trust bool, comm
 // permitRun is like permit for the commands of a run in the notebook, which may come from
 // elsewhere, as a file may.
 func (s streams) permitRun(ctx context.Context, saved *record.Run, trust bool) error {
+	if saved.Mesh != nil {
+		return s.permit(ctx, "run "+saved.ID, trust, saved.Topology.Commands())
+	}
 	if saved.StudyFile == "" { // it is a measurement
 		return nil
 	}

@@ -37,7 +37,7 @@ func defineInstall(flags *pflag.FlagSet, to *reach.Install) {
 
 // hostsOfLab returns the hosts and switches of a lab that is up.
 func hostsOfLab(name string) (list []reach.Host, err error) {
-	hosts, err := lab.Hosts(name)
+	hosts, _, err := lab.Hosts(name)
 	for _, host := range hosts {
 		list = append(list, reach.Host{Name: host, Called: host, Lab: name})
 	}

@@ -138,6 +138,7 @@ func newRoot(s streams) *cobra.Command {
 		{"lab", newLabCommand},
 		{"serve", newServeCommand},
 		{"measure", newMeasureCommand},
+		{"mesh", newMeshCommand},
 		{"forward", newForwardCommand},
 		{"replay", newReplayCommand},
 		{"runs", newRunsCommand},
