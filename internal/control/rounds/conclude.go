@@ -20,6 +20,7 @@ import (
 func (c *conductor) conclude() {
 	m, before := c.run.Mesh, c.run.Mesh.Conclusion
 	planned, added := suspects.Of(c.run)
+	c.run.Conclusion = nil
 	if m.Conclusion = nil; len(planned.Observations) == 0 {
 		return
 	}
@@ -37,6 +38,11 @@ func (c *conductor) conclude() {
 		}
 	}
 	m.Conclusion = &says
+	brief := says // for lists of runs
+	brief.Effects, brief.Racks, brief.Worst, brief.Unmeasured, brief.Limits, brief.Candidates = nil, nil, nil, nil, nil, nil
+	c.run.Conclusion = &record.Conclusion{Unit: c.run.Unit, Response: m.Metric, Trials: len(c.run.Trials),
+		Conditions: []record.ConditionResult{}, Mesh: &brief,
+		Ending: record.Ending{Status: c.run.Status, Blocks: 1, Planned: 1}}
 }
 
 func same(a, b record.MeshSuspect) bool {

@@ -26,6 +26,10 @@ type Conclusion struct {
 	// of the levels.
 	Conditions []ConditionResult `json:"conditions"`
 
+	// Mesh is what a measurement between many hosts says, without its lists of hosts and pairs. Nil: the
+	// run is none.
+	Mesh *MeshConclusion `json:"mesh,omitempty"`
+
 	// At most one of these is set, for runs that answer another question than which level is best:
 	// which hosts differ from the others, how hashing places flows on equal-cost links, what other
 	// programs report, how long paths are interrupted, or which settings of a list help (one entry for

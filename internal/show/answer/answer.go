@@ -53,6 +53,8 @@ func Conclusion(c *record.Conclusion) Answer {
 	switch {
 	case c == nil:
 		return Answer{Headline: "No conclusion was drawn from these figures."}
+	case c.Mesh != nil:
+		return Mesh(&record.Mesh{Metric: c.Response, Conclusion: c.Mesh})
 	case len(c.Conditions) == 0:
 		return Answer{Headline: "No trial was finished, so there is no answer."}
 	case c.Pairs != nil:

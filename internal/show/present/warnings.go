@@ -20,8 +20,11 @@ func warnings(v *view.View) []string {
 	var out []string
 	if why := evidence.WhyInDoubt(run); why != "" {
 		out = append(out, fmt.Sprintf("In doubt: %s. See Trust below.", why))
-	} else if len(run.Trust) == 0 && len(run.Trials) > 0 {
+	} else if len(run.Trust) == 0 && len(run.Trials) > 0 && run.Mesh == nil {
 		out = append(out, "Unchecked: the run holds no trust checks.")
+	}
+	if not := notJudged(run); not != "" {
+		out = append(out, not)
 	}
 	if left := wording.LeftOut(run.Design.LeftOut); left != "" {
 		out = append(out, left+".")
