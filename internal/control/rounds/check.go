@@ -40,7 +40,8 @@ func check(plan *mesh.Plan, hosts []Host, o Options) error {
 	}
 	for i, h := range plan.Hosts {
 		if h.Name != hosts[i].Name {
-			return fmt.Errorf("host %d of the plan is %s, and of those that are given %.60q", i+1, h.Name, hosts[i].Name)
+			return fmt.Errorf("host %d of the plan is %s, and of those that are given %.60q", i+1, h.Name,
+				hosts[i].Name)
 		}
 	}
 	return nil

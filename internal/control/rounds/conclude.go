@@ -39,7 +39,8 @@ func (c *conductor) conclude() {
 	}
 	m.Conclusion = &says
 	brief := says // for lists of runs
-	brief.Effects, brief.Racks, brief.Worst, brief.Unmeasured, brief.Limits, brief.Candidates = nil, nil, nil, nil, nil, nil
+	brief.Effects, brief.Racks, brief.Worst = nil, nil, nil
+	brief.Unmeasured, brief.Limits, brief.Candidates = nil, nil, nil
 	c.run.Conclusion = &record.Conclusion{Unit: c.run.Unit, Response: m.Metric, Trials: len(c.run.Trials),
 		Conditions: []record.ConditionResult{}, Mesh: &brief,
 		Ending: record.Ending{Status: c.run.Status, Blocks: 1, Planned: 1}}

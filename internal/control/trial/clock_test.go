@@ -80,7 +80,8 @@ func TestClocks(t *testing.T) {
 	attach(t, b, "mute", bus.Handle(message.Clock, func(context.Context, struct{}) (message.ClockReply, error) {
 		return message.ClockReply{}, errors.New("no clock here")
 	}))
-	if _, _, err := clocks(t.Context(), b, []string{"ahead", "mute"}); err == nil || err.Error() != "mute: no clock here" {
+	_, _, err = clocks(t.Context(), b, []string{"ahead", "mute"})
+	if err == nil || err.Error() != "mute: no clock here" {
 		t.Errorf("a node without a clock: %v", err)
 	}
 }

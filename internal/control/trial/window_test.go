@@ -26,7 +26,8 @@ func TestLead(t *testing.T) {
 		t.Errorf("a node 300 ms away: %v, want %v", got, want)
 	}
 	for attempt := range 3 {
-		if got, want := leadOf(far, leadPerNode, attempt), leadOf(far, leadPerNode, 0)*time.Duration(int(1)<<attempt); got != want {
+		want := leadOf(far, leadPerNode, 0) * time.Duration(int(1)<<attempt)
+		if got := leadOf(far, leadPerNode, attempt); got != want {
 			t.Errorf("attempt %d: %v, want %v", attempt+1, got, want)
 		}
 	}

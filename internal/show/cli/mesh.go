@@ -220,8 +220,8 @@ func writePairs(to io.Writer, run *record.Run) error {
 			if x := f.Transactions; x != nil && x.Latency != nil {
 				latency = number(x.Latency.P50Us)
 			}
-			_ = w.Write([]string{strconv.Itoa(t.Order), f.From, f.To, f.Source, f.Destination, number(f.GoodputBps), latency,
-				number(f.LimitBps), strconv.FormatBool(f.Connected), f.Doubt, f.Error})
+			_ = w.Write([]string{strconv.Itoa(t.Order), f.From, f.To, f.Source, f.Destination, number(f.GoodputBps),
+				latency, number(f.LimitBps), strconv.FormatBool(f.Connected), f.Doubt, f.Error})
 		}
 	}
 	w.Flush()

@@ -188,8 +188,8 @@ func (f *meshFlags) planOf(hosts []rounds.Host, planned []mesh.Host) (*mesh.Plan
 	for _, h := range plan.Hosts {
 		i := slices.IndexFunc(hosts, func(one rounds.Host) bool { return one.Name == h.Name })
 		if i < 0 {
-			return nil, nil, usageError(fmt.Errorf("--plan-file %s: host %s of the plan is not among those that are named",
-				f.planFile, h.Name))
+			return nil, nil, usageError(fmt.Errorf(
+				"--plan-file %s: host %s of the plan is not among those that are named", f.planFile, h.Name))
 		}
 		list = append(list, hosts[i])
 	}

@@ -81,6 +81,8 @@ var outputs = map[string]output{
 		print: shownServing},
 	"measure": {lines: []string{"127.0.0.1:1 --duration 1s --no-save",
 		"127.0.0.1 --streams 0 --duration x --protocol sctp"}, print: shownMeasurements},
+	"mesh": {lines: []string{"--plan --inventory hosts.yaml --seed 1 --pattern ring", "",
+		"a b --latency --streams 2 --resume x", "--plan --lab a-lab-that-is-not-there"}},
 	"forward": {lines: []string{"", "--interface eth0 --receive eth0 --router here --frame 63,9019 --loss 60%,x",
 		"--interface a-missing-interface --receive another-one"}, print: shownForwarding},
 	"replay": {lines: []string{"missing.pcap --interface eth0", "host.json --interface eth0",

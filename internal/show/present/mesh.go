@@ -2,9 +2,7 @@ package present
 
 import (
 	"fmt"
-	"strings"
 
-	"linerate/internal/model/lists"
 	"linerate/internal/model/record"
 	"linerate/internal/show/chart"
 	"linerate/internal/show/document"
@@ -59,29 +57,6 @@ func meshFindings(m *view.Mesh) (list []document.Block) {
 		}
 	}
 	return list
-}
-
-// notJudged says which tests of a mesh are not judged; empty: all are.
-func notJudged(run *record.Run) string {
-	var by words.ByText
-	tests, not := 0, 0
-	for _, t := range run.Trials {
-		for _, f := range t.Flows {
-			tests++
-			if f.Doubt != "" {
-				not++
-				by.Add(f.Doubt, f.From+" → "+f.To)
-			}
-		}
-	}
-	if run.Mesh == nil || not == 0 {
-		return ""
-	}
-	why := lists.Map(by.Texts, func(check string) string {
-		return fmt.Sprintf("%s in %d, such as %s", check, len(by.Names[check]), by.Names[check][0])
-	})
-	return fmt.Sprintf("Not judged: %d of %s, because a trust check failed in their window (%s).", not,
-		words.Count(tests, "test"), strings.Join(why, "; "))
 }
 
 // meshSize says how much of a plan a mesh has measured: "triage of 500 hosts, 10 rounds".
