@@ -240,7 +240,7 @@ func (s *sample) ratio(d float64) float64 {
 	if s.in.Latency && !math.IsInf(d, 0) {
 		d = -d
 	}
-	if r := math.Exp(d); !math.IsInf(r, 1) {
+	if r := math.Exp(d); !math.IsInf(r, 1) && !math.IsNaN(r) { // NaN: a failed pair beside others
 		return r
 	}
 	return 0
