@@ -183,7 +183,8 @@ func (p *pairing) others(g *group) []*source.Node {
 	return slices.DeleteFunc(slices.Clone(g.items), func(n *source.Node) bool {
 		from, _ := n.Get("from")
 		to, _ := n.Get("to")
-		return from.Value != nil && to.Value != nil && from.Value.Kind == source.Scalar && from.Value.Text == to.Value.Text
+		return from.Value != nil && to.Value != nil && from.Value.Kind == source.Scalar &&
+			from.Value.Text == to.Value.Text
 	})
 }
 

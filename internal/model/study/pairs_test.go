@@ -93,7 +93,8 @@ func TestRoundsBesides(t *testing.T) {
 		for _, f := range tr.Flows {
 			from[f.Opener]++
 		}
-		if got := fmt.Sprint(from); got != "map[h1:2 h2:2 h3:2 h4:1]" || !strings.HasPrefix(tr.Levels["round"], "round ") {
+		if got := fmt.Sprint(from); got != "map[h1:2 h2:2 h3:2 h4:1]" || !strings.HasPrefix(tr.Levels["round"],
+			"round ") {
 			t.Errorf("%s: %s", tr.Name, got)
 		}
 	}

@@ -65,8 +65,9 @@ var (
 // is slow cannot be told from others, and a rate that is at most 80 % is no fault where links give less.
 func everyFault(name string, m meshtest.Mesh, triage, passes, heavy int, least float64) (list []meshRow) {
 	add := func(what string, least float64, faults ...meshtest.MeshFault) {
-		list = append(list, meshRow{name: name + ", " + what, mesh: faulty(m, faults...), triage: triage, passes: passes,
-			least: least, heavy: heavy, short: m.Hosts < 500})
+		list = append(list, meshRow{name: name + ", " + what, mesh: faulty(m, faults...), triage: triage,
+			passes: passes,
+			least:  least, heavy: heavy, short: m.Hosts < 500})
 	}
 	add("no fault", 0)
 	for _, f := range []meshtest.MeshFault{ofHost(receives, 0.8), capped(ofHost(sends, 0.8))} {

@@ -75,7 +75,8 @@ func TestCompareAlike(t *testing.T) {
 		if len(c.Worse)+len(c.Better) > 0 {
 			wrong++
 		}
-		if c.Hosts != 16 || fmt.Sprint(c.OnlyTo) != "[h17 h18 h19 h20]" || c.Pairs != 240 || c.Low > 1.02 || c.High < 0.98 {
+		if c.Hosts != 16 || fmt.Sprint(c.OnlyTo) != "[h17 h18 h19 h20]" || c.Pairs != 240 || c.Low > 1.02 ||
+			c.High < 0.98 {
 			t.Fatalf("%+v", c)
 		}
 	}

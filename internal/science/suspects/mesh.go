@@ -88,6 +88,9 @@ func Conclude(in Input) record.MeshConclusion {
 // distinct returns the pairs without those that were there before.
 func distinct(pairs []plan.Pair) []plan.Pair {
 	sorted := slices.Clone(pairs)
-	slices.SortFunc(sorted, func(a, b plan.Pair) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	slices.SortFunc(sorted, func(a, b plan.Pair) int {
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1],
+			b[1]))
+	})
 	return slices.Compact(sorted)
 }

@@ -47,7 +47,8 @@ func TestOneReceiver(t *testing.T) {
 		s.P > c.Level {
 		t.Errorf("%+v", s)
 	}
-	if c.Hosts != 12 || c.TypicalHosts != 11 || c.Pairs != 132 || c.Wanted != 132 || math.Abs(c.Typical/9.4e9-1) > 0.02 {
+	if c.Hosts != 12 || c.TypicalHosts != 11 || c.Pairs != 132 || c.Wanted != 132 ||
+		math.Abs(c.Typical/9.4e9-1) > 0.02 {
 		t.Errorf("%+v", c)
 	}
 	if e := c.Effects[6]; math.Abs(e.Receives-0.25) > 0.02 || math.Abs(e.Sends-1) > 0.02 {
@@ -104,7 +105,8 @@ func TestNegotiated(t *testing.T) {
 	in := calm(12, 0)
 	limited := func(hosts ...int) suspects.Input {
 		in := in
-		in.Hosts, in.Observations = append([]plan.Host{}, in.Hosts...), append([]suspects.Observation{}, in.Observations...)
+		in.Hosts, in.Observations = append([]plan.Host{}, in.Hosts...), append([]suspects.Observation{},
+			in.Observations...)
 		for _, h := range hosts {
 			for i, o := range in.Observations {
 				if o.From == h || o.To == h {
@@ -138,7 +140,8 @@ func TestChance(t *testing.T) {
 	}
 	c := suspects.Conclude(in)
 	only(t, c)
-	if c.Chance == nil || len(c.Chance.Shares) != 1 || c.Chance.Shares[0] != 0.5 || math.Abs(c.Chance.Pairs-1./3) > 0.05 {
+	if c.Chance == nil || len(c.Chance.Shares) != 1 || c.Chance.Shares[0] != 0.5 ||
+		math.Abs(c.Chance.Pairs-1./3) > 0.05 {
 		t.Errorf("%+v", c.Chance)
 	}
 	if in.Flows, in.Links = 2, 2; suspects.Conclude(in).Chance.Least != 0.5 {

@@ -35,7 +35,8 @@ func pairs(c *record.MeshConclusion) (a Answer) {
 		a.Statements = append(a.Statements, "Also: "+words.FirstFew(more, "and"))
 	}
 	if open := lists.Map(c.Candidates, suspect); len(open) > 0 {
-		a.Statements = append(a.Statements, "Too few pairs tell whether "+words.FirstFew(open, "and")+" less than others")
+		a.Statements = append(a.Statements, "Too few pairs tell whether "+words.FirstFew(open,
+			"and")+" less than others")
 	}
 	if c.Failed > 0 {
 		failed := lists.Map(slices.DeleteFunc(slices.Clone(c.Worst), func(p record.MeshPairValue) bool {

@@ -51,7 +51,8 @@ func pairLegend(m *view.Mesh) []string {
 	slow, best := "%d to %d %%", "%d %% or more of %s"
 	typical := m.Spell(view.MeshPair{Measured: true, Value: m.Typical})
 	if m.Latency {
-		return []string{"not measured", "failed", "more than 4 × " + typical, "2 to 4 ×", "1.25 to 2 ×", "1.05 to 1.25 ×",
+		return []string{"not measured", "failed", "more than 4 × " + typical, "2 to 4 ×", "1.25 to 2 ×",
+			"1.05 to 1.25 ×",
 			"up to 1.05 × " + typical}
 	}
 	return []string{"not measured", "failed", "less than 25 %", fmt.Sprintf(slow, 25, 50), fmt.Sprintf(slow, 50, 80),

@@ -48,10 +48,12 @@ func Mesh(n int) *record.Run {
 		Args: cause.Speed{Mbps: 5000, BestMbps: 10000}}
 	run.Mesh = &record.Mesh{Plan: plan, Metric: "goodput", Again: [][]mesh.Pair{{{0, slow}}},
 		Lost: []record.MeshLost{{Host: plan.Hosts[dead].Name, Round: 3, Reason: "ended", Error: "h: the agent ended"}},
-		Conclusion: &record.MeshConclusion{Pairs: n * (n - 1), Wanted: n * (n - 1), Typical: 9.36e9, TypicalHosts: n - 2,
-			Hosts: n, Suspects: []record.MeshSuspect{
-				{Kind: record.MeshReceives, Host: plan.Hosts[slow].Name, Value: 4.7e9, Ratio: 0.5, Low: 0.49, High: 0.51,
-					P: 1e-9, Pairs: n - 1, Confirmed: true, Findings: []record.Finding{finding}},
+		Conclusion: &record.MeshConclusion{Pairs: n * (n - 1), Wanted: n * (n - 1), Typical: 9.36e9,
+			TypicalHosts: n - 2,
+			Hosts:        n, Suspects: []record.MeshSuspect{
+				{Kind: record.MeshReceives, Host: plan.Hosts[slow].Name, Value: 4.7e9, Ratio: 0.5, Low: 0.49,
+					High: 0.51,
+					P:    1e-9, Pairs: n - 1, Confirmed: true, Findings: []record.Finding{finding}},
 				{Kind: record.MeshReceives, Host: plan.Hosts[dead].Name, Pairs: n - 1, P: 1e-9},
 			}}}
 	return run
