@@ -84,7 +84,7 @@ func opened(t *testing.T) notebook.Store {
 // byHost are the medians of what each host sends and receives.
 func byHost(r *record.Run) (sends, receives map[string]float64) {
 	s, d := map[string][]float64{}, map[string][]float64{}
-	for _, t := range r.Trials {
+	for _, t := range r.Trials[:len(r.Mesh.Plan.Rounds)] {
 		for _, f := range t.Flows {
 			s[f.From], d[f.To] = append(s[f.From], f.GoodputBps), append(d[f.To], f.GoodputBps)
 		}
@@ -108,17 +108,19 @@ func TestSlowHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if run.Status != notebook.Complete || len(run.Trials) != 3 || len(run.Mesh.Lost) > 0 {
+		planned := len(run.Mesh.Plan.Rounds)
+		if run.Status != notebook.Complete || len(run.Trials) != planned+len(run.Mesh.Again) ||
+			len(run.Mesh.Lost) > 0 {
 			t.Fatalf("%s, %d rounds, lost %v", run.Status, len(run.Trials), run.Mesh.Lost)
 		}
 		sends, receives := byHost(run)
+		usual := stats.Median(slices.Collect(maps.Values(receives)))
 		for _, h := range list {
-			slow := h == "n5"
-			if got := receives[h]; (got < 20e6) != slow || got < 1e6 {
-				t.Errorf("%s receives %.3g", h, got)
+			if got := receives[h]; got == 0 || (got < usual/3) != (h == "n5") {
+				t.Errorf("%s receives %.3g, and the median is %.3g", h, got, usual)
 			}
-			if got := sends[h]; got < 20e6 {
-				t.Errorf("%s sends %.3g", h, got)
+			if sends[h] == 0 {
+				t.Errorf("%s sends nothing", h)
 			}
 		}
 		for _, f := range run.Trials[0].Flows {
@@ -141,15 +143,20 @@ func lost(r *record.Run) (list []string) {
 	return list
 }
 
-// signalled sends a signal to the agent of a node, and returns when it has.
+// signalled sends a signal to the agent of a node that this process has started, and returns when it has.
 func signalled(t *testing.T, node string, signal syscall.Signal) {
 	t.Helper()
 	kerneltest.Await(t, "an agent of "+node, func() bool {
 		processes, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		own := fmt.Sprintf("\nPPid:\t%d\n", os.Getpid())
 		for _, p := range processes {
 			text, _ := os.ReadFile(p)
 			words := strings.Split(string(text), "\x00")
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(p)))
+			status, _ := os.ReadFile(filepath.Join(filepath.Dir(p), "status"))
+			if !strings.Contains(string(status), own) {
+				continue // another test may have such a node
+			}
 			if len(words) > 1 && words[1] == "agent" && slices.Contains(words, node) &&
 				syscall.Kill(pid, signal) == nil {
 				return true
