@@ -92,7 +92,8 @@ func (r meshRow) wrong(t meshTally) (list []string) {
 
 func meshTable(rows []meshRow, meshes int, wrong func(format string, args ...any)) string {
 	var b strings.Builder
-	b.WriteString("| mesh | meshes | faults named by the planned rounds | … in the end | meshes that name something else | added rounds |\n" +
+	b.WriteString("| mesh | meshes | faults named by the planned rounds | … in the end | " +
+		"meshes that name something else | added rounds |\n" +
 		"|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		t := r.simulate(max(1, meshes/max(1, r.heavy)))

@@ -66,8 +66,7 @@ var (
 func everyFault(name string, m meshtest.Mesh, triage, passes, heavy int, least float64) (list []meshRow) {
 	add := func(what string, least float64, faults ...meshtest.MeshFault) {
 		list = append(list, meshRow{name: name + ", " + what, mesh: faulty(m, faults...), triage: triage,
-			passes: passes,
-			least:  least, heavy: heavy, short: m.Hosts < 500})
+			passes: passes, least: least, heavy: heavy, short: m.Hosts < 500})
 	}
 	add("no fault", 0)
 	for _, f := range []meshtest.MeshFault{ofHost(receives, 0.8), capped(ofHost(sends, 0.8))} {

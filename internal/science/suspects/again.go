@@ -234,11 +234,11 @@ func (s *sample) explained(suspects []record.MeshSuspect) (list []record.MeshSus
 		places[h.Name] = i
 	}
 	for _, x := range suspects {
-		if x.Kind != record.MeshPair || x.Again == nil || !slices.ContainsFunc(suspects,
-			func(o record.MeshSuspect) bool {
-				return o.Kind != record.MeshPair && o.Again != nil && s.has(o, places[x.From], places[x.To]) &&
-					!(o.Again.Ratio > 0 && s.beyond(x.Again.Ratio/o.Again.Ratio))
-			}) {
+		by := func(o record.MeshSuspect) bool {
+			return o.Kind != record.MeshPair && o.Again != nil && s.has(o, places[x.From], places[x.To]) &&
+				!(o.Again.Ratio > 0 && s.beyond(x.Again.Ratio/o.Again.Ratio))
+		}
+		if x.Kind != record.MeshPair || x.Again == nil || !slices.ContainsFunc(suspects, by) {
 			list = append(list, x)
 		}
 	}

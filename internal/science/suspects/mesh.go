@@ -89,8 +89,7 @@ func Conclude(in Input) record.MeshConclusion {
 func distinct(pairs []plan.Pair) []plan.Pair {
 	sorted := slices.Clone(pairs)
 	slices.SortFunc(sorted, func(a, b plan.Pair) int {
-		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1],
-			b[1]))
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
 	})
 	return slices.Compact(sorted)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	plan "linerate/internal/model/mesh"
@@ -105,8 +106,7 @@ func TestNegotiated(t *testing.T) {
 	in := calm(12, 0)
 	limited := func(hosts ...int) suspects.Input {
 		in := in
-		in.Hosts, in.Observations = append([]plan.Host{}, in.Hosts...), append([]suspects.Observation{},
-			in.Observations...)
+		in.Observations = slices.Clone(in.Observations)
 		for _, h := range hosts {
 			for i, o := range in.Observations {
 				if o.From == h || o.To == h {

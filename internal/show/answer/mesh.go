@@ -204,9 +204,8 @@ func (w meshWords) suspects() (list []string) {
 func (w meshWords) common() (list []string) {
 	c := w.c
 	if share := c.Typical / c.TypicalLimit; c.TypicalLimit > 0 && !w.latency && share < 0.8 && len(c.Limits) < 2 {
-		list = append(list,
-			fmt.Sprintf("The median of all pairs is %s of their limit, %s: what holds them back is not one host",
-				number.Percent(share), w.value(c.TypicalLimit)))
+		list = append(list, fmt.Sprintf("The median of all pairs is %s of their limit, %s: what holds them back "+
+			"is not one host", number.Percent(share), w.value(c.TypicalLimit)))
 	}
 	if len(c.Limits) > 1 && !w.latency {
 		var each []string
@@ -221,9 +220,9 @@ func (w meshWords) common() (list []string) {
 		list = append(list, "By their limits "+words.List(each))
 	}
 	if h := c.Chance; h != nil && len(h.Shares) > 0 {
-		list = append(list,
-			fmt.Sprintf("%s of the pairs between racks have %s of the others' rate, as flows have that "+
-				"share links by chance", number.Percent(h.Pairs), words.FirstFew(lists.Map(h.Shares, fraction), "or")))
+		shares := words.FirstFew(lists.Map(h.Shares, fraction), "or")
+		list = append(list, fmt.Sprintf("%s of the pairs between racks have %s of the others' rate, as flows "+
+			"have that share links by chance", number.Percent(h.Pairs), shares))
 	}
 	return list
 }
