@@ -1,6 +1,7 @@
 package suspects_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -205,6 +206,24 @@ func TestHostileInput(t *testing.T) {
 	}
 	in.Wanted = append(in.Wanted, plan.Pair{-1, 99})
 	c := suspects.Conclude(in)
-	suspects.Confirm(in, in, c)
 	suspects.Again(in, c)
+	if _, err := json.Marshal([]record.MeshConclusion{c, suspects.Confirm(in, in, c)}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFewFail: whatever fails of few hosts, a conclusion has only numbers.
+func TestFewFail(t *testing.T) {
+	for hosts := 2; hosts <= 4; hosts++ {
+		for set := range 1 << (hosts * (hosts - 1)) {
+			in := calm(hosts, 0)
+			for i := range in.Observations {
+				in.Observations[i].Failed = set>>i&1 == 1
+			}
+			c := suspects.Conclude(in)
+			if _, err := json.Marshal([]record.MeshConclusion{c, suspects.Confirm(in, in, c)}); err != nil {
+				t.Fatalf("%d hosts, pairs %b fail: %v: %+v", hosts, set, err, c)
+			}
+		}
+	}
 }

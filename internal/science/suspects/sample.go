@@ -103,9 +103,9 @@ func (s *sample) limit(o Observation) float64 {
 	switch {
 	case s.in.Latency:
 		return 0
-	case o.Limit > 0:
+	case o.Limit > 0 && !math.IsInf(o.Limit, 1):
 		return o.Limit
-	case a > 0 && b > 0:
+	case a > 0 && b > 0 && !math.IsInf(min(a, b), 1):
 		return min(a, b)
 	}
 	return 0
@@ -181,7 +181,7 @@ func rate(class int) float64 { return float64(class) * math.Log1p(alike) }
 
 // class numbers a limit, so that limits that differ by rounding have one number; 0: it is not known.
 func class(limit float64) int {
-	if !(limit > 1) || math.IsInf(limit, 1) {
+	if !(limit > 1) {
 		return 0
 	}
 	return max(1, int(math.Round(math.Log(limit)/math.Log1p(alike))))
