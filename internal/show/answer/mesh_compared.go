@@ -15,8 +15,9 @@ func MeshComparison(c *record.MeshComparison, from, to string) Answer {
 	changes := append(meshChanges(c.Worse, "worse"), meshChanges(c.Better, "better")...)
 	typical := ""
 	if c.Ratio > 0 {
+		interval := number.Span(number.Percent(c.Low), number.Percent(c.High))
 		typical = fmt.Sprintf("the median of the %s that both have is %s (%s) of that in %s",
-			words.Count(c.Pairs, "pair"), number.Percent(c.Ratio), number.Span(number.Percent(c.Low), number.Percent(c.High)), from)
+			words.Count(c.Pairs, "pair"), number.Percent(c.Ratio), interval, from)
 	}
 	switch {
 	case c.Untold == record.MeshMetricUntold:
