@@ -134,15 +134,6 @@ func TestSlowHost(t *testing.T) {
 	})
 }
 
-// lost are the hosts that a run lost.
-func lost(r *record.Run) (list []string) {
-	for _, l := range r.Mesh.Lost {
-		list = append(list, l.Host)
-	}
-	slices.Sort(list)
-	return list
-}
-
 // signalled sends a signal to the agent of a node that this process has started, and returns when it has.
 func signalled(t *testing.T, node string, signal syscall.Signal) {
 	t.Helper()
