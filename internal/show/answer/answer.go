@@ -58,7 +58,7 @@ func Conclusion(c *record.Conclusion) Answer {
 	case len(c.Conditions) == 0:
 		return Answer{Headline: "No trial was finished, so there is no answer."}
 	case c.Pairs != nil:
-		a = pairs(c.Pairs)
+		a = Mesh(&record.Mesh{Conclusion: c.Pairs})
 	case c.ToolReport != nil:
 		a = toolReport(c, c.ToolReport)
 	case c.Outages != nil:

@@ -109,7 +109,22 @@ func (w meshWords) suspect(s record.MeshSuspect) string {
 	case w.latency:
 		return requestsOf(s) + " take " + w.value(s.Value)
 	}
+	if sends, receives := w.directions(s); sends > 0 {
+		return s.Host + " sends " + w.value(sends) + " and receives " + w.value(receives)
+	}
 	return subject + " " + w.value(s.Value) + peers
+}
+
+// directions returns what a host sends and receives that is slow in both directions, if that differs: what is slow in
+// one of them holds back the acknowledgements of the other. 0: it does not, or it is not known.
+func (w meshWords) directions(s record.MeshSuspect) (sends, receives float64) {
+	for _, e := range w.c.Effects {
+		if least, most := min(e.Sends, e.Receives), max(e.Sends, e.Receives); s.Kind == record.MeshHost &&
+			e.Host == s.Host && least > 0 && least < 0.8*most {
+			return e.Sends * w.c.Typical, e.Receives * w.c.Typical
+		}
+	}
+	return 0, 0
 }
 
 // subjectOf names a suspect with its verb, and its peers if it is a host.

@@ -35,15 +35,25 @@ func meshes() (names []string, list []*record.Mesh) {
 	receives := suspect(record.MeshReceives, "h117", "", "", 4.7e9)
 	add("no fault", base)
 	add("few hosts reach it", with(func(c *record.MeshConclusion) { c.TypicalHosts = 480 }))
-	one := func(s record.MeshSuspect) record.MeshConclusion {
-		return with(func(c *record.MeshConclusion) { c.TypicalHosts, c.Suspects = 499, []record.MeshSuspect{s} })
-	}
-	add("a receiver", one(receives))
+	add("a receiver", with(func(c *record.MeshConclusion) {
+		c.TypicalHosts, c.Suspects = 499,
+			[]record.MeshSuspect{receives}
+	}))
+	add("a host that is slower in one direction", with(func(c *record.MeshConclusion) {
+		c.TypicalHosts, c.Suspects = 499, []record.MeshSuspect{suspect(record.MeshHost, "h117", "", "", 4.7e9)}
+		c.Effects = []record.MeshEffect{{Host: "h117", Sends: 0.8, Receives: 0.25}}
+	}))
 	caused, limited := receives, receives
 	caused.Findings = []record.Finding{{ID: cause.Code("speed-below-best"), Host: "h117"}}
 	limited.Limit = 4.71e9
-	add("with a cause", one(caused))
-	add("with a limit", one(limited))
+	add("with a cause", with(func(c *record.MeshConclusion) {
+		c.TypicalHosts, c.Suspects = 499,
+			[]record.MeshSuspect{caused}
+	}))
+	add("with a limit", with(func(c *record.MeshConclusion) {
+		c.TypicalHosts, c.Suspects = 499,
+			[]record.MeshSuspect{limited}
+	}))
 	add("of every kind", with(func(c *record.MeshConclusion) {
 		c.TypicalHosts = 470
 		c.Suspects = []record.MeshSuspect{suspect(record.MeshHost, "h9", "", "", 0),
@@ -63,8 +73,8 @@ func meshes() (names []string, list []*record.Mesh) {
 		c.Chance = &record.MeshChance{Shares: []float64{0.5, 1. / 3}, Pairs: 0.31}
 	}))
 	add("two rates", with(func(c *record.MeshConclusion) {
-		c.Limits = []record.MeshLimit{{Limit: 9.42e9, Pairs: 4000, Typical: 9.41e9},
-			{Limit: 942e6, Pairs: 750, Typical: 940e6}}
+		c.Limits = []record.MeshLimit{{Limit: 9.42e9, Pairs: 4000, Typical: 9.41e9}, {Limit: 942e6, Pairs: 750,
+			Typical: 940e6}}
 	}))
 	add("failed, not measured, lost", with(func(c *record.MeshConclusion) {
 		c.Failed, c.Pairs = 2, 4700

@@ -43,6 +43,12 @@ func MeshSuspects(m *view.Mesh) *document.Table {
 		}
 		t.Rows[i].Extra = i >= mostSuspects
 	}
+	if m.Run.Mesh == nil { // a study adds no rounds and looks at no hosts
+		t.Columns = t.Columns[:5]
+		for i := range t.Rows {
+			t.Rows[i].Cells = t.Rows[i].Cells[:5]
+		}
+	}
 	return t
 }
 
