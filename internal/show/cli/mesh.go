@@ -44,9 +44,10 @@ measured, but --expect was not met; 130 interrupted.`,
   linerate mesh root@h1 root@h2 root@h3 --pattern shifts
   linerate mesh --inventory hosts.yaml --expect 'goodput >= 90% of limit'
   linerate mesh --lab lab --latency --csv pairs.csv`,
-		Annotations: map[string]string{flagSections: `Common flags: select inventory host via lab pattern share plan name json quiet
+		Annotations: map[string]string{flagSections: `Common flags: select inventory lab pattern share plan json quiet
+			Other hosts: host via trust
 			Rounds: rounds hours seed plan-file duration warmup streams udp latency
-			Where it is kept: resume no-save csv expect wait trust`},
+			Where it is kept: resume name no-save csv expect wait`},
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(append(mistakes(cmd.Flags()), f.problems(args)...)...); err != nil {
@@ -63,7 +64,6 @@ func (f *meshFlags) run(ctx context.Context, s streams, args []string) error {
 	if f.resume != "" {
 		return f.resumed(ctx, s)
 	}
-	o := f.options(args)
 	hosts, planned, err := f.hostsOf(ctx, s, args)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (f *meshFlags) run(ctx context.Context, s streams, args []string) error {
 			return err
 		}
 	}
-	run, err := f.conduct(ctx, s, o, func(o rounds.Options) (*record.Run, error) {
+	run, err := f.conduct(ctx, s, f.options(args, plan.Seed), func(o rounds.Options) (*record.Run, error) {
 		return rounds.New(ctx, plan, hosts, store, o)
 	})
 	if errors.Is(err, notebook.ErrNameTaken) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -196,8 +197,8 @@ func (f *meshFlags) planOf(hosts []rounds.Host, planned []mesh.Host) (*mesh.Plan
 	return plan, list, nil
 }
 
-// options returns the options of a new mesh.
-func (f *meshFlags) options(args []string) rounds.Options {
+// options returns the options of a new mesh, whose plan has the seed.
+func (f *meshFlags) options(args []string, seed uint64) rounds.Options {
 	flows := flow.Spec{Protocol: f.protocol()}.Fitted()
 	flows.Direction, flows.Streams = "", f.streams
 	words := []string{"linerate mesh"}
@@ -210,6 +211,10 @@ func (f *meshFlags) options(args []string) rounds.Options {
 			given = append(given, flag.Name)
 		}
 	})
+	words = append(words, spelled(f.all, given...)...)
+	if f.planFile == "" && !f.all.Changed("seed") {
+		words = append(words, "--seed "+strconv.FormatUint(seed, 10))
+	}
 	return rounds.Options{Duration: f.duration, Warmup: f.warmup, Flows: flows, RunName: f.name,
-		Again: strings.Join(append(words, spelled(f.all, given...)...), " ")}
+		Again: strings.Join(words, " ")}
 }
