@@ -217,7 +217,7 @@ func kallsyms() bool {
 	return false
 }
 
-// TestFull: drops that find no room are counted as lost.
+// TestFull: drops that find no room are counted as lost, those of others on the machine included.
 func TestFull(t *testing.T) {
 	kerneltest.AsRoot(t, func(t *testing.T) {
 		p := newPair(t)
@@ -233,7 +233,7 @@ func TestFull(t *testing.T) {
 			}
 			n = c.Lost + count(c, Count{Reason: "UNHANDLED_PROTO"})
 		}
-		if n != 50 || len(c.List) == 0 || c.Lost == 0 {
+		if n < 50 || len(c.List) == 0 || c.Lost == 0 {
 			t.Errorf("%d counted of 50: %+v", n, c)
 		}
 	})
