@@ -68,7 +68,7 @@ func reachable(names []string) (list []Host) {
 
 // quick are options for tests.
 func quick() Options {
-	return Options{Warmup: 200 * time.Millisecond, Duration: 300 * time.Millisecond, limit: 10 * time.Second}
+	return Options{Warmup: 200 * time.Millisecond, Duration: time.Second, limit: 10 * time.Second}
 }
 
 func opened(t *testing.T) notebook.Store {
