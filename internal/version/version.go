@@ -22,7 +22,7 @@ func String() string {
 	return FromBuild(info)
 }
 
-// FromBuild is the version of a program that no linker was told one: of its module, or its commit.
+// FromBuild is the version of a program that was linked without one: that of its module, or its commit.
 func FromBuild(info *debug.BuildInfo) string {
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v

@@ -99,7 +99,7 @@ func (c *command) converse(h *heard, words []string, install Install, sending fu
 	return err
 }
 
-// write writes to the command. If nobody reads that, what the command prints says more than the error.
+// write writes to the command. If the command does not read it, what it prints says more than the error.
 func (c *command) write(from io.Reader) { _, _ = io.Copy(c.in, from) }
 
 // heard reads what the script says.

@@ -50,7 +50,7 @@ type Options struct {
 	Self func(node string, access message.Access) net.Conn
 	// Progress is called before and after each round; nil: not called.
 	Progress func(Progress)
-	// Say is told what a user should know meanwhile, in one line; nil: nobody is.
+	// Say is called with a line that a user should read meanwhile; nil: it is not called.
 	Say func(string)
 
 	// of tests; zero: as documented

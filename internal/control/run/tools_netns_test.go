@@ -97,8 +97,8 @@ func TestToolDescribed(t *testing.T) { // by itself: 3 % are less than what othe
 				t.Errorf("%s: %+v of %+v", trial.Treatment, c, s)
 			}
 		}
-		if off := s.SumBps / s.GoodputBps; trial.Treatment == "added" && (off < 1.05 || off > 1.15) {
-			t.Errorf("says %.3f of what was received", off)
+		if off := s.SumBps / s.GoodputBps; trial.Treatment == "added" && (off < 1.03 || off > 1.25) {
+			t.Errorf("says %.3f of what was received", off) // a tenth more over a time of its own
 		}
 	}
 	t.Logf("described, %.5f of built-in", goodput["described"]/goodput["built-in"])

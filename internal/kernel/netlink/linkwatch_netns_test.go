@@ -27,8 +27,12 @@ func TestWatchLinks(t *testing.T) {
 		}
 		ip := func(words ...string) { kerneltest.Do(t, "ip", words...) }
 		ip("link", "set", "dev", "a0", "mtu", "1400")
+		// The kernel notifies of carriers later, in a work queue (net/core/link_watch.c): two
+		// changes of one until then are none.
 		ip("link", "set", "dev", "a1", "down")
+		until(t, func() bool { return w.seen() >= 2 })
 		ip("link", "set", "dev", "a1", "up")
+		until(t, func() bool { return w.seen() >= 4 })
 		ip("link", "set", "dev", "b0", "down")
 		ip("link", "add", "dev", "new0", "type", "veth", "peer", "name", "new1")
 		until(t, func() bool { return w.seen() >= 6 })

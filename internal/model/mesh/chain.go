@@ -7,7 +7,7 @@ type chain struct {
 	used  [2][]int64 // by side and uplink
 	side  []int8     // by item that has been moved in this exchange: the side that it is at, plus one
 	moved []int32
-	queue []int32 // items that were moved, and are in somebody's way perhaps
+	queue []int32 // items that were moved, and may keep others from their rounds
 	round [2]int32
 }
 

@@ -12,7 +12,7 @@ func (p *Plan) loads(wanted []Pair) (rounds [][]Pair, atLeast int) {
 	// What is in different rounds: pairs within a machine, hosts of it, and pairs of hosts of two machines.
 	within, hosts, across := map[int32]map[int]bool{}, map[int32]map[int]bool{}, map[[2]int32]map[int]bool{}
 	by := map[int][]uint64{}    // by holder: the rounds in which it holds its machine, as bits
-	any := map[int32][]uint64{} // by machine: the rounds in which somebody does
+	any := map[int32][]uint64{} // by machine: the rounds in which any host of it does
 	for _, pair := range wanted {
 		i, j := pair[0], pair[1]
 		a, b := r.sends[i], r.sends[j]

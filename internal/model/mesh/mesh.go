@@ -60,6 +60,6 @@ type Plan struct {
 	Rounds [][]Pair `json:"rounds"`
 	// AtLeast is a lower bound of the number of rounds in which the tests can be made.
 	AtLeast int `json:"at_least"`
-	// Hours are when rounds may be made, by the clock of whoever conducts them. Zero: all day.
+	// Hours are when rounds may be made, by the conductor's clock. Zero: all day.
 	Hours Hours `json:"hours,omitzero"`
 }

@@ -115,7 +115,7 @@ func (s *serverProcess) serve(t *testing.T) *service {
 	ctx, cancel := context.WithCancel(t.Context())
 	v.stop = cancel
 	lines := bufio.NewScanner(out)
-	if !lines.Scan() || strings.HasPrefix(lines.Text(), "0 ") { // the first waits for nobody
+	if !lines.Scan() || strings.HasPrefix(lines.Text(), "0 ") { // the first does not wait
 		t.Errorf("the honest client: %q", lines.Text())
 	}
 	v.begun = sched.Now()
