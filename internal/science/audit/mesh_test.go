@@ -128,7 +128,7 @@ func TestMeshes(t *testing.T) {
 				few = append(few, r)
 			}
 		}
-		meshTable(few, 40, t.Errorf)
+		meshTable(few, 12, t.Errorf)
 		return
 	}
 	text := meshTable(meshRows, *runs, t.Errorf)
