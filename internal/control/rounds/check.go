@@ -30,6 +30,13 @@ func check(plan *mesh.Plan, hosts []Host, o Options) error {
 	case flow.Of(o.Flows.Protocol).Application:
 		return fmt.Errorf("a mesh of %s: expected tcp, udp or rr", o.Flows.Protocol)
 	}
+	if f := o.Fabric; f != nil {
+		for _, h := range plan.Hosts {
+			if _, is := f.Host(h.Name); !is {
+				return fmt.Errorf("the topology has no host %s", h.Name)
+			}
+		}
+	}
 	if err := plan.Check(); err != nil {
 		return fmt.Errorf("the plan: %w", err)
 	}

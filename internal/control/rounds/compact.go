@@ -94,7 +94,7 @@ func (c *conductor) doubts(t record.Trial, pairs []mesh.Pair, of func(int) []rec
 		k := at[node(i)]
 		h := c.measuring(i, t.Hosts[k])
 		failed[i] = doubt(record.Trial{WindowS: t.WindowS, Flows: flows, Hosts: []netstate.HostReading{h},
-			Clocks: t.Clocks[k : k+1]}, trust.Clock, trust.Steal, trust.Foreign)
+			Clocks: t.Clocks[k : k+1]}, trust.Foreign, trust.Clock, trust.Steal)
 	}
 	list := make([]string, len(pairs))
 	for k, p := range pairs {

@@ -14,6 +14,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/science/suspects"
+	"linerate/internal/science/tomography"
 )
 
 // conclude fills in what the rounds say.
@@ -27,6 +28,13 @@ func (c *conductor) conclude() {
 	says := suspects.Conclude(planned)
 	if len(added.Observations) > 0 {
 		says = suspects.Confirm(planned, added, says)
+	}
+	if m.Fabric != nil {
+		links, err := tomography.Mesh(m.Fabric, planned, says)
+		if err != nil {
+			c.options.Say("links between switches are not judged: " + err.Error())
+		}
+		says.Suspects = append(links, says.Suspects...)
 	}
 	if before != nil { // its hosts were looked at
 		for i := range says.Suspects {
@@ -47,7 +55,7 @@ func (c *conductor) conclude() {
 }
 
 func same(a, b record.MeshSuspect) bool {
-	return a.Kind == b.Kind && a.Host == b.Host && a.From == b.From && a.To == b.To
+	return a.Kind == b.Kind && a.Host == b.Host && a.From == b.From && a.To == b.To && a.Link == b.Link
 }
 
 // again adds rounds in which suspects are tested again, once, and reports whether there are any. When

@@ -21,6 +21,7 @@ import (
 	"linerate/internal/model/message"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 	"linerate/internal/version"
 )
 
@@ -44,6 +45,9 @@ type Options struct {
 	// Flows are the protocol, the streams of each pair, and other options. Pacing follows from the
 	// plan's share.
 	Flows flow.Spec
+	// Fabric has the switches and links between the hosts; nil: they are not known. Of a resumed mesh it is
+	// that of the run.
+	Fabric *topology.Topology
 	// RunName is the name that the user gives to the run, and Again the command that repeats it.
 	RunName, Again string
 	// Self starts the agent of this host (reach.Options).
@@ -176,7 +180,7 @@ func (c *conductor) header() *record.Run {
 		Trust: []record.Check{}, Findings: []record.Finding{}, Trials: []record.Trial{},
 		Design:      record.Design{Replicates: 1, Options: named(o)},
 		Environment: record.Environment{Version: version.String(), Mode: "real hosts"},
-		Mesh:        &record.Mesh{Plan: *c.plan},
+		Mesh:        &record.Mesh{Plan: *c.plan, Fabric: o.Fabric},
 	}
 	if flow.Of(o.Flows.Protocol).Transactional() {
 		r.Responses = []string{metric.LatencyP50.Name}

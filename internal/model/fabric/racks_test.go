@@ -2,8 +2,10 @@ package fabric
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
+	"linerate/internal/model/mesh"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
@@ -23,10 +25,20 @@ func TestRacksAndUplinks(t *testing.T) {
 			link(end("leaf1", "u1"), end("spine", "d1"), 4e9), link(end("spine", "d2"), end("leaf1", "u2"), 4e9),
 			link(end("leaf2", "u1"), end("spine", "d3"), 0)},
 	}
-	if r := RacksOf(f); !maps.Equal(r, map[string]string{"h1": "leaf1", "h2": "leaf1", "h3": "leaf2"}) {
+	if r := racksOf(f); !maps.Equal(r, map[string]string{"h1": "leaf1", "h2": "leaf1", "h3": "leaf2"}) {
 		t.Errorf("%v", r)
 	}
-	if u := UplinksOf(f); !maps.Equal(u, map[string]float64{"leaf1": 8e9}) {
+	if u := uplinksOf(f); !maps.Equal(u, map[string]float64{"leaf1": 8e9}) {
 		t.Errorf("%v", u)
+	}
+	hosts := []mesh.Host{{Name: "h1"}, {Name: "h3", RateBps: 5e8}, {Name: "elsewhere", Rack: "r9"}}
+	uplinks := Place(f, hosts)
+	if !slices.Equal(hosts, []mesh.Host{{Name: "h1", Rack: "leaf1", RateBps: 1e9},
+		{Name: "h3", Rack: "leaf2", RateBps: 5e8}, {Name: "elsewhere", Rack: "r9"}}) ||
+		!maps.Equal(uplinks, map[string]float64{"leaf1": 8e9}) {
+		t.Errorf("%+v, uplinks %v", hosts, uplinks)
+	}
+	if u := Place(f, []mesh.Host{{Name: "elsewhere"}}); len(u) > 0 {
+		t.Errorf("uplinks of racks without hosts: %v", u)
 	}
 }

@@ -1,6 +1,9 @@
 package record
 
-import "linerate/internal/model/mesh"
+import (
+	"linerate/internal/model/mesh"
+	"linerate/internal/model/topology"
+)
 
 // MeshStudy is the Study of a run that measures between many hosts. Each of its trials is a round of
 // the plan, and has a flow for each pair of the round.
@@ -11,6 +14,9 @@ type Mesh struct {
 	Plan mesh.Plan `json:"plan"`
 	// Metric is what pairs are judged by, as in Run.Responses: goodput, or latency_p50.
 	Metric string `json:"metric"`
+	// Fabric has the switches and links between the hosts, if they are known, of which a conclusion
+	// names those that slow pairs have in common. Nil: they are not known.
+	Fabric *topology.Topology `json:"fabric,omitempty"`
 	// Again has the rounds that were added to the plan, in which suspects were tested again.
 	Again [][]mesh.Pair `json:"again,omitempty"`
 	// Lost are hosts that could not be measured until the end.

@@ -16,16 +16,16 @@ import (
 	"linerate/internal/kernel/kerneltest"
 )
 
-// TestCarriedKilled kills the conductor, an ssh, and what that executes on the host, at instants from the start on:
+// TestCarriedKilled kills the conductor, an ssh, and what that executes on the host, after a setting has changed:
 // nothing is left there, and settings are as before.
 func TestCarriedKilled(t *testing.T) {
 	kerneltest.Slow(t)
 	kerneltest.Parallel(t)
 	agentProgram(t)
-	kerneltest.AsRoot(t, func(t *testing.T) { killedAt(t, 2) })
+	kerneltest.AsRoot(t, func(t *testing.T) { killedAt(t, 1) })
 }
 
-// TestCarriedKilledOften is TestCarriedKilled at many instants.
+// TestCarriedKilledOften is TestCarriedKilled at many instants from the start on.
 func TestCarriedKilledOften(t *testing.T) {
 	kerneltest.Long(t)
 	agentProgram(t)

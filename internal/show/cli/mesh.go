@@ -46,7 +46,7 @@ measured, but --expect was not met; 130 interrupted.`,
   linerate mesh --lab lab --latency --csv pairs.csv`,
 		Annotations: map[string]string{flagSections: `Common flags: select inventory lab pattern share plan json quiet
 			Other hosts: host via trust
-			Rounds: rounds hours seed plan-file duration warmup streams udp latency
+			Rounds: topology rounds hours seed plan-file duration warmup streams udp latency
 			Where it is kept: resume name no-save csv expect wait`},
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -67,6 +67,11 @@ func (f *meshFlags) run(ctx context.Context, s streams, args []string) error {
 	hosts, planned, err := f.hostsOf(ctx, s, args)
 	if err != nil {
 		return err
+	}
+	if f.topology != "" {
+		if f.fabric, err = loadTopology(s.in, f.topology); err != nil {
+			return err
+		}
 	}
 	plan, hosts, err := f.planOf(hosts, planned)
 	if err != nil {

@@ -16,11 +16,13 @@ import (
 	"linerate/internal/control/lab"
 	"linerate/internal/control/reach"
 	"linerate/internal/control/rounds"
+	"linerate/internal/model/fabric"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/lists"
 	"linerate/internal/model/mesh"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/expect"
 )
@@ -38,6 +40,8 @@ type meshFlags struct {
 	plan, asJSON, wait    bool
 	csv, expect, name     string
 	noSave                bool
+	topology              string
+	fabric                *topology.Topology // of the file topology; nil: there is none
 	all                   *pflag.FlagSet
 	expected              expect.Mesh
 }
@@ -68,6 +72,9 @@ func (f *meshFlags) define(flags *pflag.FlagSet) {
 	flags.Uint64Var(&f.seed, "seed", 0, "order of the pairs (default: drawn)")
 	flags.BoolVar(&f.plan, "plan", false, "print the plan and reach no host; with --json the document")
 	flags.StringVar(&f.planFile, "plan-file", "", "measure the plan of a `file` that --plan --json has printed")
+	flags.StringVar(&f.topology, "topology", "",
+		"take racks and uplinks from a `study`, such as linerate discover writes, and name links that slow pairs "+
+			"have in common")
 	flags.StringVar(&f.expect, "expect", "",
 		"a `condition` for every pair, such as 'goodput >= 90% of limit' or 'latency_p50 <= 200us'")
 	valueVar(flags, &f.name, runName, "name", "string", "", "a name to find the mesh by")
@@ -104,7 +111,7 @@ func (f *meshFlags) problems(args []string) (problems []error) {
 	}
 	if f.resume != "" {
 		for _, flag := range []string{"select", "inventory", "host", "via", "lab", "pattern", "share", "hours", "rounds",
-			"latency", "udp", "duration", "warmup", "streams", "seed", "plan", "plan-file", "name"} {
+			"topology", "latency", "udp", "duration", "warmup", "streams", "seed", "plan", "plan-file", "name"} {
 			if given(flag) {
 				problem("--" + flag + " with --resume: a mesh keeps what it was begun with")
 			}
@@ -169,9 +176,13 @@ func (f *meshFlags) hostsOf(ctx context.Context, s streams, args []string) (host
 func (f *meshFlags) planOf(hosts []rounds.Host, planned []mesh.Host) (*mesh.Plan, []rounds.Host, error) {
 	defer computing()()
 	if f.planFile == "" {
+		var uplinks map[string]float64
+		if f.fabric != nil {
+			uplinks = fabric.Place(f.fabric, planned)
+		}
 		seed := cmp.Or(f.seed, rand.Uint64N(1e6)+1) // short enough to be typed again
 		plan, err := mesh.Make(mesh.Options{Hosts: planned, Pattern: mesh.Pattern(f.pattern), Rounds: f.rounds,
-			Seed: seed, Share: float64(f.share), Hours: f.hours})
+			Seed: seed, Share: float64(f.share), Hours: f.hours, Uplinks: uplinks})
 		if err != nil {
 			return nil, nil, usageError(err)
 		}
@@ -215,6 +226,6 @@ func (f *meshFlags) options(args []string, seed uint64) rounds.Options {
 	if f.planFile == "" && !f.all.Changed("seed") {
 		words = append(words, "--seed "+strconv.FormatUint(seed, 10))
 	}
-	return rounds.Options{Duration: f.duration, Warmup: f.warmup, Flows: flows, RunName: f.name,
+	return rounds.Options{Duration: f.duration, Warmup: f.warmup, Flows: flows, RunName: f.name, Fabric: f.fabric,
 		Again: strings.Join(words, " ")}
 }
